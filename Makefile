@@ -1,0 +1,56 @@
+# The two commands: `make demo` and `make test`. Both do all their set-up themselves.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+OUT    ?= out
+
+.PHONY: demo test lint format bench docs clean help
+
+help:  ## show what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.runtime  ## replay, compare and report on the embedded workload
+	$(BIN)/queuesmith demo --out $(OUT)/demo
+
+test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
+	$(BIN)/coverage erase
+	$(BIN)/pytest -n 2 --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/engine --cov --cov-append --cov-report=
+	$(BIN)/coverage report
+
+lint: $(VENV)/.dev  ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## put the code into its usual shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## print the rates of the hot paths
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev  ## build the documentation site into site/
+	$(BIN)/python docs/generate_reference.py
+	$(BIN)/mkdocs build --strict --quiet
+
+clean:  ## remove everything that was made
+	rm -rf $(VENV) $(OUT) build dist site .coverage* .pytest_cache .mypy_cache .ruff_cache
+
+$(VENV)/bin/python:
+	sh scripts/debian-packages python3-venv "$(PYTHON) -c 'import ensurepip, venv'"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.runtime
+
+# The browser tests need Chromium; without it they skip and say so.
+$(VENV)/.browser: | $(VENV)/bin/python
+	-sh scripts/debian-packages "chromium fonts-dejavu-core" "command -v chromium"
+	touch $@

@@ -1,0 +1,88 @@
+"""Queuesmith: replay a cluster's job log under any scheduling policy, and find a better one.
+
+>>> import queuesmith as qs
+>>> log = qs.read("kth.swf.gz")  # doctest: +SKIP
+>>> qs.simulate(log, policy="fcfs+easy").summary()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from queuesmith.cluster import Cluster
+    from queuesmith.engine import simulate
+    from queuesmith.errors import QueuesmithError
+    from queuesmith.policy import Policy
+    from queuesmith.report import Comparison, write_report
+    from queuesmith.report.compare import compare
+    from queuesmith.schedule import Schedule, history
+    from queuesmith.schedule.confidence import confidence
+    from queuesmith.schedule.objective import Objective
+    from queuesmith.schedule.verify import verify
+    from queuesmith.study import simulate_many
+    from queuesmith.workload import Workload
+    from queuesmith.workload.files import read, write
+    from queuesmith.workload.scale import scale
+    from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
+
+# Where each public name lives. Names are imported when they are first used, so that
+# ``queuesmith --help`` does not wait for the compiler.
+_HOME = {
+    "Cluster": "queuesmith.cluster",
+    "Comparison": "queuesmith.report",
+    "Objective": "queuesmith.schedule.objective",
+    "Policy": "queuesmith.policy",
+    "QueuesmithError": "queuesmith.errors",
+    "Schedule": "queuesmith.schedule",
+    "Workload": "queuesmith.workload",
+    "bag_of_tasks": "queuesmith.workload.synthetic",
+    "compare": "queuesmith.report",
+    "confidence": "queuesmith.schedule.confidence",
+    "demo_workload": "queuesmith.workload.synthetic",
+    "history": "queuesmith.schedule",
+    "lublin": "queuesmith.workload.synthetic",
+    "read": "queuesmith.workload.files",
+    "scale": "queuesmith.workload.scale",
+    "simulate": "queuesmith.engine",
+    "simulate_many": "queuesmith.study",
+    "verify": "queuesmith.schedule.verify",
+    "write": "queuesmith.workload.files",
+    "write_report": "queuesmith.report",
+}
+
+__all__ = [
+    "Cluster",
+    "Comparison",
+    "Objective",
+    "Policy",
+    "QueuesmithError",
+    "Schedule",
+    "Workload",
+    "bag_of_tasks",
+    "compare",
+    "confidence",
+    "demo_workload",
+    "history",
+    "lublin",
+    "read",
+    "scale",
+    "simulate",
+    "simulate_many",
+    "verify",
+    "write",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'queuesmith' has no attribute '{name}'")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

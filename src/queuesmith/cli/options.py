@@ -1,0 +1,201 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.cli.output import Format, tell_changes, working
+from queuesmith.errors import UsageError
+
+if TYPE_CHECKING:
+    from queuesmith.cluster import Cluster
+    from queuesmith.policy import Policy
+    from queuesmith.workload import Workload
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="How the result is printed.", case_sensitive=False)
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+
+DEFAULT_THRESHOLDS = "0.08,0.02,0.01,0.001"
+
+
+def _option(help: str) -> Any:
+    return typer.Option(help=help)
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """Which log is meant, how it is read, and which part of it is taken."""
+
+    log: Annotated[Path, typer.Argument(help="The job log: SWF, sacct text, CSV or Parquet.")]
+    log_format: Annotated[str, _option("auto, swf, sacct, csv or parquet.")] = "auto"
+    columns: Annotated[
+        str | None, _option("Columns of a sacct text without header: names, or 'xdmod'.")
+    ] = None
+    timezone: Annotated[str, _option("Time zone of the dates in a sacct text.")] = "UTC"
+    overrun: Annotated[
+        str, _option("Where a job ran beyond its walltime: 'raise' that, or 'cut' the job.")
+    ] = "raise"
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Fail where a job would be left out."),
+    ] = False
+    head: Annotated[int | None, _option("Take only the first so many jobs.")] = None
+    between: Annotated[
+        str | None, _option("Take only jobs submitted in seconds FIRST:LAST of the log.")
+    ] = None
+    load_factor: Annotated[
+        float | None, _option("Move arrivals so that the load is multiplied by this.")
+    ] = None
+    groups: Annotated[
+        str, _option("Group users by their 'share' of the work, or by a column of the log.")
+    ] = "share"
+    thresholds: Annotated[
+        str, _option("Shares of the work that divide the groups, heaviest users first.")
+    ] = DEFAULT_THRESHOLDS
+    quiet: Quiet = False
+
+    def read(self) -> Workload:
+        """Read the log, group its users, take the part that is asked for, say what was dropped."""
+        from queuesmith.workload.files import read
+
+        with working(f"reading {self.log}", quiet=self.quiet):
+            workload = read(
+                self.log,
+                format=self.log_format,
+                columns=self.columns,
+                timezone=self.timezone,
+                overrun=self.overrun,  # type: ignore[arg-type]  # checked there, with a sentence
+                strict=self.strict,
+            )
+        workload = self._part(self._grouped(workload))
+        tell_changes(workload, quiet=self.quiet)
+        return workload
+
+    def _grouped(self, workload: Workload) -> Workload:
+        if self.groups == "share" and self.thresholds == DEFAULT_THRESHOLDS:
+            return workload
+        return workload.grouped(tuple(numbers(self.thresholds, "thresholds")), by=self.groups)
+
+    def _part(self, workload: Workload) -> Workload:
+        if self.between is not None:
+            first, last = numbers(self.between.replace(":", ","), "between", count=2)
+            workload = workload.between(int(first), int(last))
+        if self.head is not None:
+            if self.head < 1:
+                raise UsageError(
+                    f"--head is {self.head}, but it must be at least 1. Give 1 or more."
+                )
+            workload = workload.head(self.head)
+        if self.load_factor is not None:
+            workload = workload.with_load_factor(self.load_factor)
+        return workload
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Which machine is meant, and how it ranks partitions and qualities of service."""
+
+    cores: Annotated[int | None, _option("Number of processors; by default what the log says.")] = (
+        None
+    )
+    slurm_conf: Annotated[
+        Path | None,
+        _option("A slurm.conf: weights for multifactor, priorities of partitions."),
+    ] = None
+    qos_priority: Annotated[
+        str, _option("Priorities of qualities of service: high=100,normal=10.")
+    ] = ""
+
+    def cluster(self, workload: Workload) -> Cluster:
+        """Return the machine for a workload."""
+        from queuesmith.cluster import Cluster
+        from queuesmith.engine.simulate import as_cluster
+        from queuesmith.policy.policy import parse_settings
+        from queuesmith.policy.slurm_conf import read_slurm_conf
+
+        partitions = read_slurm_conf(self.slurm_conf).partition_priority if self.slurm_conf else {}
+        return Cluster(
+            as_cluster(workload, None, self.cores).cores,
+            workload.name,
+            partition_priority=partitions,
+            qos_priority=parse_settings(self.qos_priority),
+        )
+
+    def configured(self, policy: Policy) -> Policy:
+        """Return the policy with the weights of the slurm.conf, where it is multifactor."""
+        from queuesmith.policy.slurm_conf import read_slurm_conf
+
+        if self.slurm_conf is None or policy.order.name != "multifactor":
+            return policy
+        return policy.having(**read_slurm_conf(self.slurm_conf).parameters)
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """Which part of a replay counts."""
+
+    warm_up: Annotated[
+        float, _option("Share of the log at its beginning whose jobs do not count.")
+    ] = 0.0
+    cool_down: Annotated[float, _option("Share of the log at its end whose jobs do not count.")] = (
+        0.0
+    )
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take bundles of options: each field becomes an option of its own."""
+    bundles: dict[str, type] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        bundle = parameter.annotation
+        if isinstance(bundle, type) and is_dataclass(bundle):
+            bundles[parameter.name] = bundle
+            parameters += inspect.signature(bundle, eval_str=True).parameters.values()
+        else:
+            parameters.append(parameter)
+
+    @functools.wraps(command)
+    def expanded(**values: Any) -> None:
+        for name, bundle in bundles.items():
+            values[name] = bundle(**{f.name: values.pop(f.name) for f in fields(bundle)})
+        command(**values)
+
+    ordered = sorted(parameters, key=lambda p: p.default is not p.empty)
+    keyword = [p.replace(kind=p.KEYWORD_ONLY) for p in ordered]
+    expanded.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {p.name: p.annotation for p in keyword}
+    return expanded
+
+
+def numbers(text: str, option: str, count: int | None = None) -> list[float]:
+    """Read a comma-separated list of numbers."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or (count is not None and len(values) != count):
+        wanted = "numbers" if count is None else f"{count} numbers"
+        raise UsageError(f"--{option} is '{text}', but it must be {wanted}. Correct it.")
+    return values
+
+
+def names(text: str) -> list[str]:
+    """Read a comma-separated list; commas within brackets do not separate."""
+    parts, depth, start = [], 0, 0
+    for i, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]

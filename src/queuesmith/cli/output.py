@@ -1,0 +1,122 @@
+"""How results reach the terminal: tables, JSON, CSV, and progress."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from queuesmith.workload import Workload
+
+
+class Format(StrEnum):
+    """What a listing is printed as."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def print_json(content: Any) -> None:
+    """Print as JSON; numbers that JSON does not know become null."""
+    print(json.dumps(content, indent=2, allow_nan=False, default=str))
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
+    """Print rows of named values in the format asked for."""
+    if format is Format.json:
+        print_json(list(rows))
+    elif format is Format.csv:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        print_table(rows)
+
+
+def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows as a table, numbers to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name, value in (rows[0] if rows else {}).items():
+        table.add_column(name, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        table.add_row(
+            *(value if isinstance(value, str) else readable(value) for value in row.values())
+        )
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False, markup=False).print(table)
+
+
+def readable(value: Any) -> str:
+    """Return a number as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def tell(sentence: str, *, quiet: bool = False) -> None:
+    """Say something beside the result, on stderr."""
+    if not quiet:
+        print(sentence, file=sys.stderr)
+
+
+def tell_changes(workload: Workload, *, quiet: bool = False, since: int = 0) -> None:
+    """Say what was dropped or mended, and why; those before number ``since`` were told already."""
+    for change in workload.changes[since:]:
+        tell(f"note: {change}", quiet=quiet)
+
+
+@contextmanager
+def progress(task: str, *, quiet: bool = False) -> Iterator[Callable[[float], None]]:
+    """Show a bar on the terminal once the work has taken more than a second.
+
+    Yields a function to call with the share done, 0 to 1.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=console, transient=True)
+    began = time.monotonic()
+    number = bar.add_task(task, total=1.0)
+
+    def report(share: float) -> None:
+        if console.is_terminal and not quiet and time.monotonic() - began > 1:
+            bar.start()
+            bar.update(number, completed=share)
+
+    try:
+        yield report
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def working(task: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show that something of unknown length goes on."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+    else:
+        with console.status(task):
+            yield

@@ -1,0 +1,176 @@
+"""Commands that replay a log: one policy, several side by side, a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from queuesmith.cli.options import (
+    CountingOptions,
+    FormatOption,
+    LogOptions,
+    MachineOptions,
+    names,
+    with_options,
+)
+from queuesmith.cli.output import Format, print_json, print_rows, progress, tell, tell_changes
+from queuesmith.errors import UsageError
+
+if TYPE_CHECKING:
+    from queuesmith.policy import Policy
+    from queuesmith.report import Comparison
+
+DEFAULT_POLICIES = "fcfs,fcfs+easy,fcfs+conservative,sjf+easy"
+DEFAULT_METRICS = "mean_wait,p95_wait,mean_bounded_slowdown,awrt,utilization"
+
+Policies = Annotated[
+    str, typer.Option(help="Policies, comma-separated; each as for simulate --policy.")
+]
+Metrics = Annotated[str, typer.Option(help="Metrics or objectives, comma-separated.")]
+
+
+@with_options
+def simulate(
+    log: LogOptions,
+    machine: MachineOptions,
+    counting: CountingOptions,
+    policy: Annotated[
+        str, typer.Option(help="order+backfill, my.py:function+backfill, or a .json file.")
+    ] = "fcfs+easy",
+    set: Annotated[
+        list[str] | None, typer.Option(help="Set a parameter of the order: name=number.")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="Also give this metric or expression over metrics.")
+    ] = None,
+    schedule: Annotated[
+        Path | None, typer.Option(help="Write id, submit, start, end of every job as CSV.")
+    ] = None,
+    save_policy: Annotated[
+        Path | None, typer.Option(help="Write the policy to this JSON file.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Replay a job log under one policy."""
+    from queuesmith.policy.policy import Policy, parse_settings
+    from queuesmith.schedule.objective import Objective
+    from queuesmith.study import simulate_many
+
+    chosen = machine.configured(Policy.parse(policy)).having(**parse_settings(",".join(set or [])))
+    wanted = Objective(objective) if objective is not None else None
+    workload = log.read()
+    with progress(f"replaying {chosen}", quiet=log.quiet) as report:
+        result = simulate_many(
+            workload, machine.cluster(workload), [chosen], strict=log.strict, progress=report
+        )[0]
+    tell_changes(result.workload, quiet=log.quiet, since=len(workload.changes))
+    if schedule is not None:
+        result.save(schedule)
+        tell(f"wrote {schedule}", quiet=log.quiet)
+    if save_policy is not None:
+        chosen.save(save_policy)
+        tell(f"wrote {save_policy}", quiet=log.quiet)
+    counted = result.trimmed(counting.warm_up, counting.cool_down)
+    summary = {**counted.summary().to_dict(), "cores": result.cluster.cores}
+    if wanted is not None:
+        summary |= {"objective": str(wanted), "value": wanted(counted)}
+    if format is Format.json:
+        print_json(summary)
+    else:
+        print_rows([{"metric": name, "value": value} for name, value in summary.items()], format)
+
+
+@with_options
+def compare(
+    log: LogOptions,
+    machine: MachineOptions,
+    counting: CountingOptions,
+    policies: Policies = DEFAULT_POLICIES,
+    metrics: Metrics = DEFAULT_METRICS,
+    format: FormatOption = Format.table,
+) -> None:
+    """Replay a job log under several policies and mark the best; history comes first if known."""
+    comparison = _compare(log, machine, counting, policies, metrics)
+    if format is Format.json:
+        print_json(comparison.to_dict())
+    elif format is Format.csv:
+        sys.stdout.write(comparison.to_csv())
+    else:
+        print(comparison)
+
+
+@with_options
+def report(
+    log: LogOptions,
+    machine: MachineOptions,
+    counting: CountingOptions,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    policies: Policies = DEFAULT_POLICIES,
+    metrics: Metrics = DEFAULT_METRICS,
+    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+) -> None:
+    """Compare policies and write one self-contained HTML page about it."""
+    from queuesmith.report import write_report
+
+    comparison = _compare(log, machine, counting, policies, metrics)
+    command = shlex.join(["queuesmith", *sys.argv[1:]])
+    write_report(comparison, out, title=title, command=command)
+    tell(f"wrote {out}", quiet=log.quiet)
+
+
+def policies(format: FormatOption = Format.table) -> None:
+    """List the orders and backfills that a policy can be made of."""
+    from queuesmith.policy import BACKFILLS, ORDERS
+
+    rows = []
+    for name, order in ORDERS.items():
+        settings = ", ".join(f"{key}={value:g}" for key, value in order.parameters.items())
+        meaning = (order.function.__doc__ or "").splitlines()[0]
+        rows.append({"kind": "order", "name": name, "meaning": meaning, "parameters": settings})
+    for name, meaning in BACKFILLS.items():
+        rows.append({"kind": "backfill", "name": name, "meaning": meaning, "parameters": ""})
+    print_rows(rows, format)
+
+
+def metrics(format: FormatOption = Format.table) -> None:
+    """List the metrics, each with its definition."""
+    from queuesmith.schedule.metrics import METRICS
+
+    rows = [
+        {"name": m.name, "unit": m.unit, "better": m.better, "definition": m.definition}
+        for m in METRICS.values()
+    ]
+    print_rows(rows, format)
+
+
+def _compare(
+    log: LogOptions,
+    machine: MachineOptions,
+    counting: CountingOptions,
+    policies: str,
+    metrics: str,
+) -> Comparison:
+    from queuesmith.policy import parse_policies
+    from queuesmith.report import compare
+
+    chosen: list[Policy] = [machine.configured(policy) for policy in parse_policies(policies)]
+    if not chosen:
+        raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
+    workload = log.read()
+    with progress(f"replaying {len(chosen)} policies", quiet=log.quiet) as report:
+        comparison = compare(
+            workload,
+            machine.cluster(workload),
+            chosen,
+            names(metrics),
+            strict=log.strict,
+            warm_up=counting.warm_up,
+            cool_down=counting.cool_down,
+            progress=report,
+        )
+    tell_changes(comparison.workload, quiet=log.quiet, since=len(workload.changes))
+    return comparison

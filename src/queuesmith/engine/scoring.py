@@ -1,0 +1,197 @@
+"""From a plain Python order to numbers: fixed scores for all jobs, or a compiled scoring loop."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.engine.kernels import SCORER_TYPE, Jobs, Usage, njit, usage_clock
+from queuesmith.errors import PolicyError
+from queuesmith.policy.order import VIEWS, Order
+from queuesmith.policy.view import Job, Machine
+
+Scorer = Callable[..., Any]
+
+
+def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
+    """Return the score of every job under an order that never changes."""
+    count = len(jobs.submit)
+    scores = _scores_in_one_call(order, jobs)
+    if scores is None:
+        # The compiled loop stops at the first job without a number: that and the rest stay NaN.
+        scores = np.full(count, np.nan)
+        everyone = np.arange(count, dtype=np.int32)
+        usage = no_usage(_users(jobs) + 1)
+        compile_scorer(order)(jobs, usage, everyone, scores, 0, 0, 0, parameter_values(order))
+    bad = np.isnan(scores)
+    if bad.any():
+        raise not_a_number(order, jobs, int(np.argmax(bad)), None)
+    return scores
+
+
+def compile_scorer(order: Order) -> Scorer:
+    """Compile the loop that scores all waiting jobs; the order is inlined into it."""
+    try:
+        return _compiled(order.function, order.views, len(order.parameters))
+    except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
+        raise _explain(order, error) from error
+
+
+def parameter_values(order: Order) -> NDArray[np.float64]:
+    """Return the values of the parameters as the compiled loop takes them."""
+    values = np.array(list(order.parameters.values()), dtype=np.float64)
+    values.setflags(write=False)
+    return values
+
+
+def not_a_number(order: Order, jobs: Jobs, job: int, now: int | None) -> PolicyError:
+    """Return the error for an order that has no answer for a job."""
+    when = "" if now is None else f" at second {now}"
+    return PolicyError(
+        f"order '{order.name}' gives no number (NaN) for job {jobs.id[job]}{when} (submit "
+        f"{jobs.submit[job]}, walltime {jobs.walltime[job]}, cores {jobs.cores[job]}). "
+        "Guard it against dividing zero by zero and the like."
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scorer:
+    call = _with_array_of_parameters(function, views, parameters)
+
+    @njit(SCORER_TYPE, nogil=True, error_model="numpy", _nrt=False)
+    def score_queue(jobs, usage, waiting, scores, now, cores, free, parameters):  # type: ignore[no-untyped-def]
+        users = max(len(usage.level) - 1, 1)
+        clock = usage_clock(usage, now)
+        total = usage.level[users] + usage.slope[users] * clock if len(usage.level) > 0 else 0.0
+        machine = Machine(cores, free, len(waiting))
+        for i in range(len(waiting)):
+            j = waiting[i]
+            share = 0.0
+            if total > 0.0:
+                share = (usage.level[jobs.user[j]] + usage.slope[jobs.user[j]] * clock) / total
+            job = Job(
+                jobs.id[j],
+                jobs.submit[j],
+                jobs.walltime[j],
+                jobs.cores[j],
+                jobs.user[j],
+                jobs.group[j],
+                jobs.partition_factor[j],
+                jobs.qos_factor[j],
+                share,
+                1.0 / users,
+            )
+            score = call(job, now, machine, parameters)
+            if score != score:
+                return j
+            scores[i] = score
+        return -1
+
+    return score_queue  # type: ignore[no-any-return]
+
+
+def _with_array_of_parameters(function: Callable[..., Any], views: int, count: int) -> Scorer:
+    """Return a function that takes its parameters from an array, as the loop hands them over."""
+    compiled = njit(error_model="numpy", _nrt=False)(function)
+    arguments = [*VIEWS[:views], *(f"parameters[{i}]" for i in range(count))]
+    source = f"def call(job, now, machine, parameters): return float(order({', '.join(arguments)}))"
+    namespace: dict[str, Any] = {"order": compiled}
+    exec(source, namespace)
+    called: Scorer = njit(error_model="numpy", _nrt=False)(namespace["call"])
+    return called
+
+
+def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
+    """Call the order once with whole columns for numbers; None where it cannot take them."""
+    nothing = np.zeros(len(jobs.submit))
+    columns = (jobs.id, jobs.submit, jobs.walltime, jobs.cores, jobs.user, jobs.group)
+    fair = nothing + 1.0 / _users(jobs)
+    factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair)
+    views: tuple[Any, ...] = (Job(*columns, *factors), 0, Machine(0, 0, 0))
+    try:
+        with np.errstate(all="ignore"):
+            scores = order.function(*views[: order.views], **order.parameters)
+    except Exception:  # whatever it is, compiling says it with the line
+        return None
+    if not isinstance(scores, np.ndarray) or scores.shape != nothing.shape:
+        return None
+    return scores.astype(np.float64) if scores.dtype.kind in "biuf" else None
+
+
+def no_usage(slots: int = 0) -> Usage:
+    """Return the bookkeeping of an order that does not look at what users consumed."""
+    return Usage(np.zeros(slots), np.zeros(slots), np.zeros(2))
+
+
+def _users(jobs: Jobs) -> int:
+    return int(jobs.user.max()) + 1
+
+
+def _explain(order: Order, error: Exception) -> PolicyError:
+    """Say in one sentence which line of the user's order cannot be compiled, and why."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    file = re.escape(order.function.__code__.co_filename.rsplit("/", 1)[-1])
+    name = re.search(r"(?:Untyped global name|NameError: global name|name) '(\w+)'", text)
+    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
+    if name and not lines:
+        lines = _lines_naming(order, name[1])
+    where = f"order '{order.name}'" + (f", line {lines[-1]}" if lines else "")
+    attribute = re.search(r"Unknown attribute '(\w+)' of type (Job|Machine)", text)
+    if attribute:
+        fields = Job._fields if attribute[2] == "Job" else Machine._fields
+        return PolicyError(
+            f"{where}: a {attribute[2].lower()} has no field '{attribute[1]}'. "
+            f"Its fields are: {', '.join(fields)}."
+        )
+    if name:
+        return PolicyError(
+            f"{where}: '{name[1]}' is not known to compiled code. Define it, or, if it is a "
+            "function of yours, put @numba.njit above it."
+        )
+    returned = re.search(r">>> float\((.*)\)", text)
+    if returned or "could not convert string to float" in text:
+        kind = _in_words(returned[1] if returned else "unicode_type")
+        return PolicyError(
+            f"{where} returns {kind}, but an order returns a number. Let every return give one."
+        )
+    if "NRT required" in text:
+        return PolicyError(
+            f"{where} makes a text, a list or an array, but a compiled order works with single "
+            "numbers. Use plain arithmetic, if, and functions of math or numpy."
+        )
+    reasons = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [r for r in reasons if not r.startswith(("Failed", "During", "File", "<source", "-"))]
+    return PolicyError(
+        f"{where} cannot be compiled: {(telling or reasons)[0].rstrip('.')}. Use plain arithmetic, "
+        "if, and functions of math or numpy."
+    )
+
+
+def _lines_naming(order: Order, name: str) -> list[int]:
+    """Return the lines of the order in which a name stands."""
+    instructions = dis.get_instructions(order.function)
+    return [
+        instruction.positions.lineno
+        for instruction in instructions
+        if instruction.argval == name and instruction.positions and instruction.positions.lineno
+    ]
+
+
+def _in_words(kind: str) -> str:
+    """Say what the compiler's name of a type means."""
+    words = {
+        "none": "nothing",
+        "Optional": "nothing in some cases",
+        "unicode": "a text",
+        "Literal[str]": "a text",
+        "Tuple": "several values",
+        "UniTuple": "several values",
+        "complex": "a complex number",
+    }
+    return next((text for start, text in words.items() if kind.startswith(start)), f"a {kind}")

@@ -1,0 +1,44 @@
+"""What can go wrong, in one sentence each.
+
+Every message names the thing, the rule, the value and the way out.
+"""
+
+
+class QueuesmithError(Exception):
+    """The root of all errors that Queuesmith raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(QueuesmithError):
+    """The call itself is wrong: an unknown name, an option out of its range."""
+
+    exit_code = 2
+
+
+class WorkloadError(QueuesmithError):
+    """A log cannot be read, or its jobs make no sense."""
+
+
+class ClusterError(UsageError):
+    """A cluster is described in a way that cannot be."""
+
+
+class ScheduleError(QueuesmithError):
+    """A schedule is not feasible."""
+
+
+class PolicyError(UsageError):
+    """A policy is unknown, wrongly written, or fails while it decides."""
+
+
+class MetricError(UsageError):
+    """A metric or an objective is unknown or cannot be computed."""
+
+
+class OutputError(QueuesmithError):
+    """A result cannot be written where it should go."""
+
+
+class CancelledError(QueuesmithError):
+    """Work was stopped before it was done."""

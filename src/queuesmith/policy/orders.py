@@ -1,0 +1,175 @@
+"""Which job is first: each order is a function whose highest value comes first.
+
+An order takes a ``job`` and, where it looks at them, ``now`` and ``machine``; keyword parameters
+with numbers as defaults are what a user may set and tuning may change. Write your own the same way.
+Functions here use numpy, not math, so that fixed orders can be computed for all jobs in one call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from queuesmith.policy.order import Order
+from queuesmith.policy.view import Job, Machine
+
+DAY = 86_400
+
+
+def fcfs(job: Job) -> float:
+    """First come, first served."""
+    return -job.submit
+
+
+def sjf(job: Job) -> float:
+    """Shortest walltime first."""
+    return -job.walltime
+
+
+def ljf(job: Job) -> float:
+    """Longest walltime first."""
+    return job.walltime
+
+
+def narrow(job: Job) -> float:
+    """Smallest number of cores first."""
+    return -job.cores
+
+
+def wide(job: Job) -> float:
+    """Largest number of cores first."""
+    return job.cores
+
+
+def saf(job: Job) -> float:
+    """Smallest area first: walltime times cores."""
+    return -job.walltime * job.cores
+
+
+def laf(job: Job) -> float:
+    """Largest area first."""
+    return job.walltime * job.cores
+
+
+def longest_wait(job: Job) -> float:
+    """Longest wait first; whoever came first has waited longest, so it is fcfs by another name."""
+    return -job.submit
+
+
+def group(job: Job) -> float:
+    """Jobs of group 1 first, then group 2, and so on."""
+    return -job.group
+
+
+def wfp3(job: Job, now: int) -> float:
+    """Wait over walltime, cubed, times cores (Tang et al. 2009)."""
+    urgency = (now - job.submit) / job.walltime
+    return urgency * urgency * urgency * job.cores
+
+
+def unicep(job: Job, now: int) -> float:
+    """Wait over walltime and the logarithm of the cores (a serial job counts as two cores)."""
+    return (now - job.submit) / (np.log2(max(job.cores, 2)) * job.walltime)
+
+
+def f1(job: Job) -> float:
+    """F1 of Carastan-Santos and de Camargo (SC 2017)."""
+    return -(np.log10(job.walltime) * job.cores + 870 * np.log10(np.maximum(job.submit, 1)))
+
+
+def f2(job: Job) -> float:
+    """F2 of Carastan-Santos and de Camargo (SC 2017)."""
+    return -(np.sqrt(job.walltime) * job.cores + 25_600 * np.log10(np.maximum(job.submit, 1)))
+
+
+def f3(job: Job) -> float:
+    """F3 of Carastan-Santos and de Camargo (SC 2017)."""
+    return -(job.walltime * job.cores + 6.86e6 * np.log10(np.maximum(job.submit, 1)))
+
+
+def f4(job: Job) -> float:
+    """F4 of Carastan-Santos and de Camargo (SC 2017)."""
+    return -(job.walltime * np.sqrt(job.cores) + 5.3e5 * np.log10(np.maximum(job.submit, 1)))
+
+
+def greedy(
+    job: Job,
+    now: int,
+    favoured_groups: float = 2,
+    very_long: float = 2 * DAY,
+    weight_1: float = 10,
+    weight_2: float = 4,
+) -> float:
+    """Groups 1 and 2 first, unless others have waited very long (Franke et al., section 2.1).
+
+    Among the favoured, the wait counts with the weights of the paper's objective.
+    """
+    wait = now - job.submit
+    if job.group > favoured_groups:
+        return 1e15 + wait if wait > very_long else wait - 1e15
+    if job.group == 1:
+        return weight_1 * wait
+    return weight_2 * wait
+
+
+def multifactor(
+    job: Job,
+    now: int,
+    machine: Machine,
+    PriorityWeightAge: float = 1_000,
+    PriorityWeightFairshare: float = 10_000,
+    PriorityWeightJobSize: float = 1_000,
+    PriorityWeightPartition: float = 1_000,
+    PriorityWeightQOS: float = 1_000,
+    PriorityMaxAge: float = 7 * DAY,
+    PriorityFavorSmall: float = 0,
+    PriorityDecayHalfLife: float = 7 * DAY,  # the engine decays the usage by it
+    FairShareDampeningFactor: float = 1,
+) -> float:
+    """Slurm's priority/multifactor, its parameters named as in slurm.conf (times in seconds)."""
+    age = min((now - job.submit) / PriorityMaxAge, 1.0)
+    size = job.cores / machine.cores
+    if PriorityFavorSmall:
+        size = 1.0 - size
+    fair_share = 2.0 ** (-job.usage_share / job.user_share / FairShareDampeningFactor)
+    return (
+        PriorityWeightAge * age
+        + PriorityWeightFairshare * fair_share
+        + PriorityWeightJobSize * size
+        + PriorityWeightPartition * job.partition_factor
+        + PriorityWeightQOS * job.qos_factor
+    )
+
+
+def power(job: Job, now: int, alpha: float = 1, beta: float = 1, gamma: float = 0) -> float:
+    """Size, wait and walltime to the powers alpha, beta, gamma (Simon et al., equation 1).
+
+    The logarithm of the product, so that nothing overflows; the averages that the paper divides by
+    are the same for all jobs and do not change their order. A wait counts as one second at least.
+    """
+    wait = max(now - job.submit, 1)
+    return alpha * np.log(job.cores) + beta * np.log(wait) + gamma * np.log(job.walltime)
+
+
+ORDERS = {
+    function.__name__: Order(function)
+    for function in (
+        fcfs,
+        sjf,
+        ljf,
+        narrow,
+        wide,
+        saf,
+        laf,
+        longest_wait,
+        group,
+        wfp3,
+        unicep,
+        f1,
+        f2,
+        f3,
+        f4,
+        greedy,
+        multifactor,
+        power,
+    )
+}

@@ -1,0 +1,157 @@
+"""A policy: an order and a backfill, as one writes it on the command line or in a file."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from queuesmith.errors import PolicyError
+from queuesmith.policy.backfill import BACKFILLS
+from queuesmith.policy.order import Order, load_order
+from queuesmith.policy.orders import ORDERS
+from queuesmith.workload.storage import atomic_write
+
+_WRITTEN = re.compile(
+    r"(?P<order>[^()+]+?)\s*(\((?P<set>[^()]*)\))?\s*(\+\s*(?P<backfill>[\w-]+))?"
+)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a waiting queue becomes starts: an order, and who may overtake.
+
+    >>> str(Policy.parse("power(alpha=2)+easy"))
+    'power(alpha=2)+easy'
+    """
+
+    order: Order
+    backfill: str = "none"
+
+    def __post_init__(self) -> None:
+        if self.backfill not in BACKFILLS:
+            raise PolicyError(
+                f"there is no backfill '{self.backfill}'. Choose from: {', '.join(BACKFILLS)}."
+            )
+
+    def __str__(self) -> str:
+        return str(self.order) if self.backfill == "none" else f"{self.order}+{self.backfill}"
+
+    @classmethod
+    def parse(cls, text: str, parameters: Mapping[str, float] | None = None) -> Policy:
+        """Read a policy as one writes it.
+
+        Parameters
+        ----------
+        text
+            ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
+            ``file.py:function+backfill``, or the name of a ``.json`` file.
+        parameters
+            Values for parameters of the order, on top of those in the text.
+        """
+        text = text.strip()
+        if text.endswith(".json"):
+            policy = cls.load(text)
+        else:
+            match = _WRITTEN.fullmatch(text)
+            if match is None:
+                raise PolicyError(
+                    f"policy '{text}' cannot be read. Write order+backfill, for example "
+                    "fcfs+easy or power(alpha=2)+easy."
+                )
+            order = find_order(match["order"]).having(**_read_settings(match["set"] or "", text))
+            policy = cls(order, match["backfill"] or "none")
+        return policy.having(**parameters) if parameters else policy
+
+    def having(self, **parameters: float) -> Policy:
+        """Return the policy with other values of its order's parameters."""
+        return Policy(self.order.having(**parameters), self.backfill)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the JSON file holds."""
+        return {
+            "order": self.order.name,
+            "parameters": dict(self.order.parameters),
+            "backfill": self.backfill,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy as a small JSON file."""
+        with atomic_write(path) as file:
+            file.write((json.dumps(self.to_dict(), indent=2) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy from its JSON file."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise PolicyError(
+                f"policy file '{path}' cannot be read: {error.strerror}. Give the name of a file."
+            ) from error
+        except ValueError as error:
+            raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
+        known = {"order", "parameters", "backfill"}
+        if not isinstance(content, dict) or "order" not in content or set(content) - known:
+            raise PolicyError(
+                f"policy file '{path}' does not describe a policy: it must be an object with "
+                f"'order' and, if wanted, 'parameters' and 'backfill'. Correct it."
+            )
+        parameters = content.get("parameters", {})
+        backfill = content.get("backfill", "none")
+        texts = isinstance(content["order"], str) and isinstance(backfill, str)
+        if not isinstance(parameters, dict) or not texts:
+            raise PolicyError(
+                f"policy file '{path}' must have texts as 'order' and 'backfill' and an object as "
+                "'parameters'. Correct it."
+            )
+        order = find_order(content["order"], folder=Path(path).parent)
+        return cls(order.having(**parameters), backfill)
+
+
+def find_order(name: str, folder: Path | None = None) -> Order:
+    """Return a built-in order by name, or one from a file written ``file.py:function``."""
+    if ":" in name:
+        beside = folder / name if folder is not None else None
+        if beside is not None and Path(str(beside).rpartition(":")[0]).is_file():
+            return load_order(str(beside))
+        return load_order(name)
+    if name not in ORDERS:
+        near = difflib.get_close_matches(name, ORDERS, 1)
+        hint = f"Did you mean '{near[0]}'? " if near else ""
+        raise PolicyError(
+            f"there is no order '{name}'. {hint}Choose from: {', '.join(ORDERS)}; or give "
+            "FILE.py:FUNCTION."
+        )
+    return ORDERS[name]
+
+
+def parse_policies(text: str) -> list[Policy]:
+    """Read a comma-separated list of policies; commas within parentheses do not separate."""
+    parts = re.split(r",(?![^()]*\))", text)
+    return [Policy.parse(part) for part in parts if part.strip()]
+
+
+def parse_settings(settings: str) -> dict[str, float]:
+    """Read ``name=number,name=number``."""
+    return _read_settings(settings, settings)
+
+
+def _read_settings(settings: str, whole: str) -> dict[str, float]:
+    values = {}
+    for setting in filter(None, (part.strip() for part in settings.split(","))):
+        name, equals, number = (part.strip() for part in setting.partition("="))
+        try:
+            values[name] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise PolicyError(
+                f"setting '{setting}' in '{whole}' cannot be read: a setting is name=number. "
+                "Write for example alpha=1.5."
+            )
+    return values

@@ -1,0 +1,31 @@
+"""What an order can see: one waiting job, and the machine.
+
+The true runtime is not among it: a scheduler does not know it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Job(NamedTuple):
+    """A waiting job, as an order function sees it."""
+
+    id: int
+    submit: int
+    walltime: int
+    cores: int
+    user: int
+    group: int
+    partition_factor: float  # priority of its partition, 0 to 1
+    qos_factor: float  # priority of its quality of service, 0 to 1
+    usage_share: float  # its user's part of the decayed usage of all users, 0 to 1
+    user_share: float  # the part that each user is entitled to, 0 to 1
+
+
+class Machine(NamedTuple):
+    """The state of the machine at the instant of the decision."""
+
+    cores: int
+    free: int
+    waiting: int  # how many jobs wait

@@ -1,0 +1,207 @@
+"""Schedules of one workload side by side: which policy is best at what."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from queuesmith.errors import MetricError, UsageError
+from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.schedule import Schedule
+from queuesmith.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+DEFAULT_METRICS = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "awrt", "utilization")
+HISTORY = "history"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What several policies make of one workload on one cluster.
+
+    Parameters
+    ----------
+    schedules
+        One for each policy. What really happened (``history``) is put first; the first one is
+        what the others are measured against.
+    metrics
+        Metrics, or expressions over metrics such as ``10*awrt[1] + 4*awrt[2]``.
+    """
+
+    schedules: tuple[Schedule, ...]
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+    #: The metrics as objectives, by the text of the expression.
+    objectives: Mapping[str, Objective] = field(init=False)
+
+    def __post_init__(self) -> None:
+        ordered = sorted(self.schedules, key=lambda schedule: schedule.policy != HISTORY)
+        object.__setattr__(self, "schedules", tuple(ordered))
+        object.__setattr__(self, "metrics", tuple(str(metric) for metric in self.metrics))
+        _check_schedules(self.schedules)
+        _check_metrics(self.metrics)
+        # A slip in an expression is told before anything is computed.
+        object.__setattr__(self, "objectives", {m: Objective(m) for m in self.metrics})
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def workload(self) -> Workload:
+        """What was replayed."""
+        return self.schedules[0].workload
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies in the order of the schedules."""
+        return tuple(schedule.policy for schedule in self.schedules)
+
+    @cached_property
+    def values(self) -> Mapping[str, Mapping[str, float]]:
+        """The value of each metric by policy, then by metric."""
+        return {
+            schedule.policy: {metric: self.objectives[metric](schedule) for metric in self.metrics}
+            for schedule in self.schedules
+        }
+
+    @cached_property
+    def intervals(self) -> Mapping[str, Mapping[str, Interval]]:
+        """Values with their confidence intervals by policy, then by metric.
+
+        A metric that has no bootstrap, such as the makespan, has a value but no range.
+        """
+        return {
+            schedule.policy: {
+                metric: _interval(schedule, objective)
+                for metric, objective in self.objectives.items()
+            }
+            for schedule in self.schedules
+        }
+
+    def winners(self, metric: str) -> tuple[str, ...]:
+        """Return the simulated policies of the best value; several where they are equal.
+
+        What really happened is never among them.
+        """
+        self._check_metric(metric)
+        values = {policy: self.values[policy][metric] for policy in self.policies}
+        simulated = [policy for policy in self.policies if policy != HISTORY]
+        if not simulated:
+            return ()
+        choose = max if self.objectives[metric].better == "higher" else min
+        best = choose(values[policy] for policy in simulated)
+        return tuple(policy for policy in simulated if values[policy] == best)
+
+    def best(self, metric: str) -> str | None:
+        """Return the first simulated policy of the best value, None where none was simulated."""
+        return next(iter(self.winners(metric)), None)
+
+    def _check_metric(self, metric: str) -> None:
+        if metric not in self.metrics:
+            raise UsageError(
+                f"metric '{metric}' is not part of this comparison. "
+                f"Choose one of: {', '.join(self.metrics)}."
+            )
+
+    # -- out of here -----------------------------------------------------------------------
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """Return one mapping for each policy: ``policy`` and the metrics."""
+        return [{"policy": policy, **values} for policy, values in self.values.items()]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The values as a pandas table, one row a policy."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows()).set_index("policy")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison ready for JSON."""
+        return {
+            "workload": self.workload.name,
+            "jobs": len(self.workload),
+            "cores": self.schedules[0].cluster.cores,
+            "policies": self.rows(),
+            "best": {metric: self.best(metric) for metric in self.metrics},
+        }
+
+    def to_csv(self) -> str:
+        """Return the comparison as CSV text, one line a policy."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["policy", *self.metrics], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return text.getvalue()
+
+    def plot(self) -> go.Figure:
+        """Draw every metric relative to the first policy, with confidence intervals."""
+        from queuesmith.report.drawing import draw_relative
+
+        return draw_relative(self)
+
+    def __repr__(self) -> str:
+        from queuesmith.report.table import text_table
+
+        jobs, cores = len(self.workload), self.schedules[0].cluster.cores
+        title = f"<Comparison of '{self.workload.name}': {jobs:,} jobs on {cores:,} cores>"
+        return f"{title}\n{text_table(self)}"
+
+    def _repr_html_(self) -> str:
+        from queuesmith.report.table import html_table
+
+        return html_table(self)
+
+
+def _interval(schedule: Schedule, objective: Objective) -> Interval:
+    try:
+        return confidence(schedule, objective)
+    except MetricError:
+        return Interval(objective(schedule), None, None, 0)
+
+
+def _check_schedules(schedules: tuple[Schedule, ...]) -> None:
+    if not schedules or not len(schedules[0]):
+        raise UsageError(
+            "a comparison needs at least one schedule that has jobs, but there is none. "
+            "Give the schedules of one workload."
+        )
+    policies = [schedule.policy for schedule in schedules]
+    twice = [policy for i, policy in enumerate(policies) if policy in policies[:i]]
+    if twice:
+        raise UsageError(
+            f"policy '{twice[0]}' is compared twice, but every policy is compared once. "
+            "Leave one of them out."
+        )
+    for schedule in schedules[1:]:
+        _check_alike(schedules[0], schedule)
+
+
+def _check_alike(one: Schedule, other: Schedule) -> None:
+    if one.cluster.cores != other.cluster.cores:
+        raise UsageError(
+            f"'{one.policy}' runs on {one.cluster.cores} cores and '{other.policy}' on "
+            f"{other.cluster.cores}, but one machine is compared. Replay both on the same cluster."
+        )
+    columns = ("id", "submit", "runtime", "cores", "group")
+    a, b = one.workload, other.workload
+    if a is not b and not all(np.array_equal(getattr(a, c), getattr(b, c)) for c in columns):
+        raise UsageError(
+            f"'{one.policy}' runs {len(a)} jobs of '{a.name}' and '{other.policy}' {len(b)} jobs "
+            f"of '{b.name}', but the same jobs are compared. Replay one workload under both."
+        )
+
+
+def _check_metrics(metrics: tuple[str, ...]) -> None:
+    if not metrics:
+        raise UsageError("a comparison needs at least one metric. Give for example 'mean_wait'.")
+    if len(set(metrics)) < len(metrics):
+        raise UsageError(f"a metric is named twice among {', '.join(metrics)}. Name each once.")

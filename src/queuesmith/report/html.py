@@ -1,0 +1,129 @@
+"""One page that shows a comparison: a single file that opens anywhere, also offline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from queuesmith import __version__
+from queuesmith.report.comparison import Comparison
+from queuesmith.report.sections import (
+    Section,
+    definitions_section,
+    json_script,
+    reproduce_section,
+    standard_sections,
+)
+from queuesmith.workload.storage import atomic_write
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SCRIPTS = ("report.js", "gantt_data.js", "gantt_paint.js", "gantt.js")
+# Nothing is ever fetched: the browser itself refuses it.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
+
+
+def write_report(
+    comparison: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    command: str | None = None,
+    extra_sections: Sequence[tuple[str, str | go.Figure]] = (),
+) -> Path:
+    """Write a comparison as one self-contained HTML page, and return where it is.
+
+    Parameters
+    ----------
+    comparison
+        What is shown.
+    path
+        The file, which appears only once it is complete.
+    title, description
+        The heading, and a paragraph below it.
+    command
+        The command line that made this report, shown under how to reproduce it.
+    extra_sections
+        Further sections, each a title and either HTML (taken as it is, so escape what is not
+        yours) or a Plotly figure. They stand before the definitions.
+    """
+    heading = title or f"{comparison.workload.name}: {len(comparison.policies)} policies compared"
+    plots = _Plots()
+    sections = [
+        *standard_sections(comparison, plots.embed),
+        *(_extra(i, *section, plots) for i, section in enumerate(extra_sections, start=1)),
+        definitions_section(comparison),
+        reproduce_section(comparison, command),
+    ]
+    page = _page(heading, description, sections)
+    with atomic_write(path) as file:
+        file.write(page.encode("utf-8"))
+    return Path(path)
+
+
+class _Plots:
+    """Numbers the figures of a page."""
+
+    def __init__(self) -> None:
+        self._number = count(1)
+
+    def embed(self, figure: go.Figure) -> str:
+        name = f"plot-{next(self._number)}"
+        height = int(figure.layout.height or 450)
+        return (
+            f'<div class="plot" data-source="{name}" style="height:{height}px"></div>'
+            f"{json_script(name, str(figure.to_json()))}"
+        )
+
+
+def _extra(number: int, title: str, content: str | go.Figure, plots: _Plots) -> Section:
+    body = content if isinstance(content, str) else plots.embed(content)
+    return Section(f"more-{number}", title, body)
+
+
+def _page(title: str, description: str | None, sections: Sequence[Section]) -> str:
+    from plotly.offline import get_plotlyjs
+
+    links = "".join(f'<a href="#{each.anchor}">{escape(each.title)}</a>' for each in sections)
+    lead = f'<p class="lead">{escape(description)}</p>' if description else ""
+    body = "\n".join(
+        f'<section id="{each.anchor}"><h2>{escape(each.title)}</h2>{each.body}</section>'
+        for each in sections
+    )
+    scripts = "\n".join(f"<script>{_resource(name)}</script>" for name in SCRIPTS)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Queuesmith {__version__}">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>{_resource("report.css")}</style>
+</head>
+<body>
+<header class="top"><h1>{escape(title)}</h1>{lead}<nav aria-label="Sections">{links}</nav></header>
+<main>
+{body}
+</main>
+<footer>Made by Queuesmith {__version__}. This page holds all its data and fetches nothing.</footer>
+<script>{get_plotlyjs()}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def _resource(name: str) -> str:
+    return files("queuesmith.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,216 @@
+"""What a report says, section by section, as HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from queuesmith.report.comparison import HISTORY, Comparison
+from queuesmith.report.figure_data import user_groups
+from queuesmith.report.gantt import MOST_JOBS, gantt_payload
+from queuesmith.report.table import html_table
+from queuesmith.report.wording import duration, round_duration, verdict
+from queuesmith.schedule.metrics import METRICS
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+#: Turns a figure into HTML.
+Embed = Callable[["go.Figure"], str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A headed part of the page, reached by its anchor."""
+
+    anchor: str
+    title: str
+    body: str
+
+
+def json_script(name: str, data: str | dict[str, Any]) -> str:
+    """Return data for a script of the page; nothing in it can end the element."""
+    text = data if isinstance(data, str) else json.dumps(data, separators=(",", ":"))
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def standard_sections(comparison: Comparison, embed: Embed) -> list[Section]:
+    """Return what every report shows of a comparison."""
+    return [
+        replayed_section(comparison),
+        comparison_section(comparison, embed),
+        waits_section(comparison, embed),
+        over_time_section(comparison, embed),
+        gantt_section(comparison),
+        slowdown_section(comparison, embed),
+    ]
+
+
+def replayed_section(comparison: Comparison) -> Section:
+    """Tell what was replayed, and what happened to the log before."""
+    jobs, cores = comparison.workload, comparison.schedules[0].cluster.cores
+    facts = {
+        "workload": jobs.name,
+        "jobs": f"{len(jobs):,}",
+        "users": f"{len(np.unique(jobs.user)):,}",
+        "submitted over": duration(jobs.span),
+        "cores": f"{cores:,}",
+        "offered load": f"{100 * jobs.load(cores):.0f} %" if jobs.span else "all at once",
+    }
+    items = "".join(
+        f"<div><dt>{key}</dt><dd>{escape(fact)}</dd></div>" for key, fact in facts.items()
+    )
+    return Section(
+        "replayed", "What was replayed", f'<dl class="facts">{items}</dl>{_changes(jobs.changes)}'
+    )
+
+
+def comparison_section(comparison: Comparison, embed: Embed) -> Section:
+    """Show the table, say it in words, and draw it."""
+    from queuesmith.report.drawing import draw_relative
+
+    weeks = max(i.weeks for row in comparison.intervals.values() for i in row.values())
+    known = any(i.low is not None for row in comparison.intervals.values() for i in row.values())
+    sure = (
+        f"Below each value: its 95 % confidence interval, from redrawing the log's {weeks} weeks."
+        if known
+        else "The log is too short for confidence intervals: they need two weeks or more."
+    )
+    first = escape(comparison.policies[0])
+    body = (
+        f'<p class="verdict">{escape(verdict(comparison))}</p>'
+        f"{html_table(comparison, intervals=True)}"
+        f'<p class="note">★ best of the simulated policies. {sure}</p>'
+        f"<h3>Relative to {first}</h3>{embed(draw_relative(comparison))}"
+    )
+    return Section("comparison", "Comparison", body)
+
+
+def waits_section(comparison: Comparison, embed: Embed) -> Section:
+    """Show how long jobs wait, by policy and by user group."""
+    from queuesmith.report.drawing import draw_groups, draw_waits
+
+    groups = user_groups(comparison.workload)
+    shares = (
+        ""
+        if "group" in comparison.workload.labels
+        else (" Group 1 holds the users who consume the most, and so on down.")
+    )
+    body = (
+        "<p>The share of the jobs that had started after a given wait. The further up and left a "
+        "curve, the sooner jobs start.</p>"
+        f"{embed(draw_waits(comparison))}"
+        f"<h3>By user group</h3><p>Who pays for a shorter average: the mean wait of each of the "
+        f"{len(groups.labels)} groups.{shares}</p>{embed(draw_groups(comparison))}"
+    )
+    return Section("waits", "Waits", body)
+
+
+def over_time_section(comparison: Comparison, embed: Embed) -> Section:
+    """Show how busy the machine is and how long its queue."""
+    from queuesmith.report.drawing import draw_over_time, time_edges
+
+    edges = time_edges(comparison.schedules)
+    width = round_duration(int(edges[1] - edges[0]))
+    body = (
+        f"<p>Averages over {width} each. The backlog is what the waiting jobs ask for: their cores "
+        "times their walltime. Drag to zoom; a double click shows the whole again.</p>"
+        f"{embed(draw_over_time(comparison))}"
+    )
+    return Section("over-time", "Utilisation and queue over time", body)
+
+
+def gantt_section(comparison: Comparison, most_jobs: int = MOST_JOBS) -> Section:
+    """Show when and how wide every job ran."""
+    payload = gantt_payload(comparison.schedules, most_jobs=most_jobs)
+    shown = payload["jobs"]["id"]["count"]
+    partial = (
+        f" <strong>This log has {len(comparison.workload):,} jobs. The strip shows all of them; "
+        f"the chart below shows the most loaded stretch with its {shown:,} jobs.</strong>"
+        if payload["window"] != payload["span"]
+        else ""
+    )
+    body = (
+        "<p>The strip shows the busy cores over the whole time, the chart the jobs of the framed "
+        "part. Wheel: zoom in time; with Shift: zoom in cores. Drag: move. Double click: whole. "
+        f"Point at a job for its details.{partial}</p>"
+        '<div class="gantt" data-source="gantt-data"></div>'
+        f"{json_script('gantt-data', payload)}"
+        '<p class="note">Cores are assigned for this drawing only: each job takes the lowest free '
+        "block that holds it, or several rectangles where no block is large enough. The replay "
+        "counts cores and does not name them.</p>"
+    )
+    return Section("gantt", "Gantt chart", body)
+
+
+def slowdown_section(comparison: Comparison, embed: Embed) -> Section:
+    """Show how many jobs are slowed down how much."""
+    from queuesmith.report.drawing import draw_slowdowns
+
+    body = (
+        "<p>The share of the jobs whose bounded slowdown is above a given factor. The lower a "
+        "curve, the fewer jobs suffer; its right end is the worst-served job.</p>"
+        f"{embed(draw_slowdowns(comparison))}"
+    )
+    return Section("slowdowns", "Slowdowns", body)
+
+
+def definitions_section(comparison: Comparison) -> Section:
+    """Say how each metric of the table is defined."""
+    used = dict.fromkeys(m.name for o in comparison.objectives.values() for m in o.metrics)
+    extra = [name for name in ("mean_wait", "mean_bounded_slowdown") if name not in used]
+    items = "".join(_definition(name) for name in [*used, *extra])
+    composed = [
+        f"<dt>{escape(text)}</dt><dd>An objective over these metrics; lower is better.</dd>"
+        for text, objective in comparison.objectives.items()
+        if str(objective) not in objective.names
+    ]
+    note = "<p>The bound of the bounded slowdown is 10 s. Times are whole seconds.</p>"
+    body = f'<dl class="definitions">{items}{"".join(composed)}</dl>{note}'
+    return Section("definitions", "How the metrics are defined", body)
+
+
+def reproduce_section(comparison: Comparison, command: str | None) -> Section:
+    """Say how to get the same figures again."""
+    cores, real = comparison.schedules[0].cluster.cores, HISTORY in comparison.policies
+    simulated = [policy for policy in comparison.policies if policy != HISTORY]
+    code = (
+        "import queuesmith as qs\n\n"
+        f'log = qs.read("...").fitting({cores})  # {_one_line(comparison.workload.name)}\n'
+        f"cluster = qs.Cluster({cores})\n"
+        f"schedules = qs.simulate_many(log, cluster, {simulated!r})\n"
+        f"{'schedules.append(qs.history(log, cluster))' + chr(10) if real else ''}"
+        f"comparison = qs.Comparison(tuple(schedules), {comparison.metrics!r})\n"
+        'qs.write_report(comparison, "report.html")'
+    )
+    shell = f"<pre><code>{escape(command)}</code></pre><p>Or in Python:</p>" if command else ""
+    note = "<p>A replay is deterministic: the same log and policies give the same figures.</p>"
+    return Section(
+        "reproduce", "How to reproduce", f"{shell}<pre><code>{escape(code)}</code></pre>{note}"
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _changes(changes: Any) -> str:
+    if not changes:
+        return '<p class="note">No job of the log was left out or mended.</p>'
+    items = "".join(f"<li>{escape(str(change))}</li>" for change in changes)
+    return f'<div class="changes"><ul>{items}</ul></div>'
+
+
+def _definition(name: str) -> str:
+    metric = METRICS[name]
+    unit = "" if metric.unit == "1" else f" In {metric.unit}."
+    return (
+        f"<dt>{escape(name)}</dt><dd>{escape(metric.definition)}.{escape(unit)} "
+        f"{metric.better.capitalize()} is better.</dd>"
+    )

@@ -1,0 +1,159 @@
+"""Numbers in units that people read, and what a comparison says in a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from queuesmith.report.comparison import HISTORY, Comparison
+from queuesmith.schedule.objective import Objective
+
+#: Seconds of a unit of time, its sign, and up to which value (in seconds) it is used.
+_TIMES = ((1, "s", 120), (60, "min", 7200), (3600, "h", 172_800), (86_400, "d", math.inf))
+_UPPER = {"awrt": "AWRT", "artww": "ARTwW", "sldwa": "SLDwA"}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a quantity is written: divided by a factor and followed by a unit."""
+
+    factor: float
+    unit: str
+
+    def text(self, value: float, *, unit: bool = True) -> str:
+        """Return a value with three digits that count, and its unit."""
+        number = plain(value / self.factor)
+        return f"{number} {self.unit}" if unit and self.unit else number
+
+
+def plain(number: float) -> str:
+    """Return a number with three digits that count, never in powers of ten above 0.001."""
+    size = abs(number)
+    if not math.isfinite(number):
+        return "–"
+    if size >= 99.95 or size == int(size):
+        return f"{number:,.0f}"
+    if size >= 9.995:
+        return f"{number:.1f}"
+    return f"{number:.2f}" if size >= 0.9995 else f"{number:.3g}"
+
+
+def scale_of(objective: Objective, values: Iterable[float]) -> Scale:
+    """Return the scale that suits all values of a metric."""
+    unit = metric_unit(objective)
+    if str(objective) == "utilization":
+        return Scale(0.01, "%")
+    if unit == "core-s":
+        return Scale(3600, "core-h")
+    if unit == "s":
+        return common_time_scale(values)
+    return Scale(1, unit if unit != "1" else "")
+
+
+def time_scale(seconds: float) -> Scale:
+    """Return the unit of time in which so many seconds read best."""
+    factor, sign = next((factor, sign) for factor, sign, limit in _TIMES if seconds < limit)
+    return Scale(factor, sign)
+
+
+def common_time_scale(seconds: Iterable[float]) -> Scale:
+    """Return the unit in which both the shortest and the longest of some times can be read."""
+    sizes = [abs(each) for each in seconds if each]
+    return time_scale(math.sqrt(min(sizes) * max(sizes)) if sizes else 0)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit in which it reads best."""
+    return time_scale(seconds).text(seconds)
+
+
+def round_duration(seconds: int) -> str:
+    """Return a time in the largest unit of which it is a whole number: ``1 d``, ``90 min``."""
+    factor, sign = next((f, sign) for f, sign, _ in reversed(_TIMES) if seconds % f == 0)
+    return f"{seconds // factor:,} {sign}"
+
+
+def metric_unit(objective: Objective) -> str:
+    """Return the unit of a metric on its own; of an expression, a plain number."""
+    alone = str(objective) in objective.names
+    return objective.metrics[0].unit if alone else "1"
+
+
+def metric_title(expression: str) -> str:
+    """Return how a table calls a metric: ``mean_wait`` is ``mean wait``."""
+    objective = Objective(expression)
+    if str(objective) not in objective.names:
+        return str(objective)
+    name, bracket, index = str(objective).partition("[")
+    return _UPPER.get(name, name.replace("_", " ")) + bracket + index
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return in words what the table says: who is best, by how much, and how sure that is."""
+    metric = comparison.metrics[0]
+    best = comparison.best(metric)
+    if best is None or len(comparison.policies) < 2:
+        return "There is nothing to compare: a single schedule is shown."
+    against = _opponent(comparison, metric, best)
+    sentences = [_difference(comparison, metric, best, against)]
+    if _overlap(comparison, metric, best, against):
+        sentences.append(
+            "Their confidence intervals overlap, so weeks of another kind could turn this round."
+        )
+    sentences.append(_further(comparison, best))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _opponent(comparison: Comparison, metric: str, best: str) -> str:
+    """Return the first policy, or the second best where the first is the best."""
+    first, *others = comparison.policies
+    if best != first:
+        return first
+    choose = max if comparison.objectives[metric].better == "higher" else min
+    return choose(others, key=lambda policy: comparison.values[policy][metric])
+
+
+def _difference(comparison: Comparison, metric: str, best: str, against: str) -> str:
+    ours, theirs = comparison.values[best][metric], comparison.values[against][metric]
+    title = metric_title(metric)
+    if ours == theirs:
+        return f"{best} and {against} have the same {title}."
+    if not theirs:
+        return f"{best} has the best {title} among the simulated policies."
+    change = 100 * (ours - theirs) / abs(theirs)
+    amount = f"{_percent(abs(change))} % {'more' if change > 0 else 'less'}"
+    if metric == "mean_wait":
+        other = "what really happened" if against == HISTORY else against
+        return f"{best} waits {amount} than {other} on average."
+    return f"{best} has the best {title}: {amount} than {against}."
+
+
+def _percent(change: float) -> str:
+    return f"{change:.0f}" if 1 <= change < 99 else f"{change:,.3g}"
+
+
+def _overlap(comparison: Comparison, metric: str, one: str, other: str) -> bool:
+    a, b = comparison.intervals[one][metric], comparison.intervals[other][metric]
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return False
+    return a.low <= b.high and b.low <= a.high
+
+
+def _further(comparison: Comparison, best: str) -> str:
+    """Say who is best in the other metrics, each policy once."""
+    won: dict[str, list[str]] = {best: []}
+    for metric in comparison.metrics[1:]:
+        winners = comparison.winners(metric)
+        won.setdefault(best if best in winners else winners[0], []).append(metric_title(metric))
+    sentences = [
+        f"{policy if policy != best else 'It'} is {'also ' if policy == best else ''}best in "
+        f"{_listed(titles)}."
+        for policy, titles in won.items()
+        if titles
+    ]
+    return " ".join(sentences)
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

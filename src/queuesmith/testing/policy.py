@@ -1,0 +1,103 @@
+"""Check a user's policy: the twin, feasibility, determinism, and what is wrong in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine import simulate
+from queuesmith.errors import PolicyError
+from queuesmith.policy import Policy
+from queuesmith.schedule.verify import violations
+from queuesmith.testing.twin import simulate_slowly
+from queuesmith.workload import Workload
+
+
+def check_policy(
+    policy: Policy | str, *, workloads: int = 25, jobs: int = 40, seed: int = 0
+) -> Policy:
+    """Take a policy through many small random workloads; raise PolicyError where it fails.
+
+    Each workload is replayed twice by the engine and once by the plain-Python twin. All three
+    schedules must be the same, and feasible.
+
+    Parameters
+    ----------
+    policy
+        A policy, or one as it is written: ``"my.py:patient_wide+easy"``.
+    workloads, jobs
+        How many random workloads, and of how many jobs each.
+    seed
+        Another seed, other workloads.
+
+    Returns
+    -------
+    Policy
+        The policy, so that the call can stand where the policy would.
+    """
+    checked = Policy.parse(policy) if isinstance(policy, str) else policy
+    rng = np.random.default_rng(seed)
+    for number in range(workloads):
+        cluster = Cluster(int(rng.integers(1, 65)))
+        workload = random_workload(rng, jobs, cluster.cores).renamed(f"random {number}")
+        _check_on(checked, workload, cluster)
+    return checked
+
+
+def random_workload(rng: np.random.Generator, jobs: int, cores: int) -> Workload:
+    """Return jobs with many ties, bursts, overestimates, and widths up to the whole machine."""
+    runtime = rng.integers(0, 50, jobs)
+    return Workload(
+        submit=np.sort(rng.integers(0, 15 * jobs, jobs) // 5 * 5),
+        runtime=runtime,
+        walltime=runtime + rng.integers(0, 3, jobs) * rng.integers(0, 40, jobs),
+        cores=1 + (rng.random(jobs) ** 3 * cores).astype(np.int64),
+        user=rng.integers(0, 5, jobs),
+        group=rng.integers(1, 6, jobs),
+        extra={"partition": rng.integers(0, 3, jobs), "qos": rng.integers(0, 3, jobs)},
+    )
+
+
+def _check_on(policy: Policy, workload: Workload, cluster: Cluster) -> None:
+    schedule = simulate(workload, cluster, policy)
+    again = simulate(workload, cluster, policy)
+    if not np.array_equal(schedule.start, again.start):
+        raise _not_deterministic(policy, workload, cluster)
+    found = violations(schedule)
+    if found:
+        raise PolicyError(
+            f"policy '{policy}' gives an infeasible schedule for workload '{workload.name}' on "
+            f"{cluster.cores} cores: {' '.join(found)} This is an error in Queuesmith: report it."
+        )
+    twin = _twin(policy, workload, cluster)
+    differ = np.flatnonzero(schedule.start != twin)
+    if len(differ):
+        # Chance may strike alike twice, so the twin is asked several times.
+        if any((_twin(policy, workload, cluster) != twin).any() for _ in range(10)):
+            raise _not_deterministic(policy, workload, cluster)
+        job = int(differ[np.argmin(np.minimum(schedule.start, twin)[differ])])
+        raise PolicyError(
+            f"policy '{policy}' behaves otherwise compiled than in plain Python: in workload "
+            f"'{workload.name}' on {cluster.cores} cores job {workload.id[job]} starts at "
+            f"{schedule.start[job]} compiled and at {twin[job]} in Python. Look for whole-number "
+            "division, overflow, and comparisons of nearly equal numbers."
+        )
+
+
+def _twin(
+    policy: Policy, workload: Workload, cluster: Cluster
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    try:
+        return simulate_slowly(workload, cluster, policy).start
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise PolicyError(
+            f"order '{policy.order.name}' fails in plain Python: {error}. "
+            "Guard it, for example with max(..., 1)."
+        ) from error
+
+
+def _not_deterministic(policy: Policy, workload: Workload, cluster: Cluster) -> PolicyError:
+    return PolicyError(
+        f"policy '{policy}' is not deterministic: two replays of workload '{workload.name}' on "
+        f"{cluster.cores} cores differ. Let it depend on its arguments alone."
+    )

@@ -1,0 +1,114 @@
+"""The one set of rules by which the jobs of any log become a workload.
+
+Every reader hands its columns over as the log has them, with -1 for "unknown", and gets the
+workload back together with a count of all that was dropped or mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.workload.workload import LARGEST_TIME, LARGEST_WIDTH, Change, Ints, Workload
+
+Overrun = Literal["raise", "cut"]
+
+
+@dataclass(frozen=True)
+class RawLog:
+    """The columns of a log as they stand there, -1 where unknown."""
+
+    id: Ints
+    submit: Ints
+    runtime: Ints
+    requested_time: Ints
+    requested_cores: Ints
+    allocated_cores: Ints
+    user: Ints
+    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    name: str = "workload"
+    machine_cores: int | None = None
+    epoch: int | None = None
+    header: tuple[str, ...] = ()
+
+
+def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> Workload:
+    """Turn the raw columns of a log into a workload.
+
+    Parameters
+    ----------
+    log
+        The columns as the log has them.
+    overrun
+        What to do where a job ran longer than its walltime: ``"raise"`` the walltime to the
+        runtime, or ``"cut"`` the job at its walltime.
+    strict
+        Raise instead of leaving jobs out.
+    """
+    if overrun not in ("raise", "cut"):
+        raise UsageError(f"overrun is {overrun!r}, but it must be 'raise' or 'cut'. Choose one.")
+    cores = np.where(log.requested_cores > 0, log.requested_cores, log.allocated_cores)
+    reasons = {
+        "never ran (no runtime)": log.runtime <= 0,
+        "no number of cores": cores <= 0,
+        "no submit time": log.submit < 0,
+        "a number too large to be true": (
+            (cores > LARGEST_WIDTH)
+            | (log.runtime > LARGEST_TIME)
+            | (log.submit > LARGEST_TIME)
+            | (log.requested_time > LARGEST_TIME)
+        ),
+    }
+    out = np.zeros(len(log.id), dtype=np.bool_)
+    changes = []
+    for reason, broken in reasons.items():
+        fresh = broken & ~out
+        if strict and fresh.any():
+            raise WorkloadError(
+                f"job {log.id[int(np.argmax(fresh))]} of '{log.name}' must be left out: {reason}. "
+                "Leave such jobs out by not asking for --strict."
+            )
+        changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
+        out |= broken
+    keep = ~out
+    if not keep.any():
+        why = "; ".join(str(change) for change in changes if change.count) or "it has no jobs"
+        raise WorkloadError(
+            f"nothing is left of '{log.name}' to replay: {why}. Give a log of jobs that ran."
+        )
+
+    runtime, requested = log.runtime[keep], log.requested_time[keep]
+    unknown = requested <= 0
+    over = ~unknown & (runtime > requested)
+    walltime = np.where(unknown, runtime, requested)
+    if overrun == "raise":
+        walltime = np.maximum(walltime, runtime)
+        over_reason = "ran beyond the walltime; walltime raised to the runtime"
+    else:
+        runtime = np.minimum(runtime, walltime)
+        over_reason = "ran beyond the walltime; runtime cut to the walltime"
+    changes += [
+        Change("no walltime; the runtime is used", int(np.count_nonzero(unknown)), dropped=False),
+        Change(over_reason, int(np.count_nonzero(over)), dropped=False),
+    ]
+    return Workload(
+        submit=log.submit[keep],
+        runtime=runtime,
+        walltime=walltime,
+        cores=cores[keep],
+        id=log.id[keep],
+        user=log.user[keep],
+        extra={key: values[keep] for key, values in log.extra.items()},
+        labels=log.labels,
+        name=log.name,
+        machine_cores=log.machine_cores,
+        epoch=log.epoch,
+        header=log.header,
+        changes=tuple(change for change in changes if change.count),
+    )

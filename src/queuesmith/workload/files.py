@@ -1,0 +1,135 @@
+"""Logs of any format: told apart by their name and their content, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.workload.clean import Overrun
+from queuesmith.workload.sacct import parse_sacct
+from queuesmith.workload.storage import AnyPath, format_suffix, read_bytes
+from queuesmith.workload.swf import parse_swf, write_swf
+from queuesmith.workload.tables import parse_csv, parse_parquet, write_csv, write_parquet
+from queuesmith.workload.workload import Workload
+
+READERS: dict[str, Callable[..., Workload]] = {
+    "swf": parse_swf,
+    "sacct": parse_sacct,
+    "csv": parse_csv,
+    "parquet": parse_parquet,
+}
+WRITERS: dict[str, Callable[[Workload, AnyPath], None]] = {
+    "swf": write_swf,
+    "csv": write_csv,
+    "parquet": write_parquet,
+}
+FORMAT_OF_SUFFIX = {
+    ".swf": "swf",
+    ".sacct": "sacct",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def read(
+    path: AnyPath,
+    *,
+    format: str = "auto",
+    columns: str | Sequence[str] | None = None,
+    timezone: str = "UTC",
+    overrun: Overrun = "raise",
+    strict: bool = False,
+) -> Workload:
+    """Read a log of jobs, whatever its format.
+
+    Parameters
+    ----------
+    path
+        The file, plain or gzipped.
+    format
+        ``"swf"``, ``"sacct"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name of the file,
+        and where that does not tell, by its content.
+    columns
+        What the columns of a sacct log without a header line are: ``"xdmod"`` or their names.
+    timezone
+        The zone of the dates of a sacct log, such as ``Europe/Berlin``.
+    overrun
+        What to do where a job ran longer than its walltime: ``"raise"`` the walltime to the
+        runtime, or ``"cut"`` the job at its walltime.
+    strict
+        Raise instead of leaving jobs out.
+
+    Examples
+    --------
+    >>> log = read("atlas.swf.gz")  # doctest: +SKIP
+    >>> log = read("export.txt", columns="xdmod", timezone="Europe/Berlin")  # doctest: +SKIP
+    """
+    _check_format(format, READERS, "read")
+    data = read_bytes(path)
+    if format == "auto":
+        format = _detected(data, path, columns)
+    if format == "sacct":
+        return parse_sacct(
+            data, path, columns=columns, timezone=timezone, overrun=overrun, strict=strict
+        )
+    if columns is not None:
+        raise UsageError(
+            f"columns are named for '{path}', but it is read as {format}, which names its own. "
+            "Leave --columns out, or give --format sacct."
+        )
+    return READERS[format](data, path, overrun=overrun, strict=strict)
+
+
+def write(workload: Workload, path: AnyPath, format: str = "auto") -> None:
+    """Write a workload; the file appears under its name only once it is complete.
+
+    Parameters
+    ----------
+    workload
+        The jobs.
+    path
+        The file; ``.gz`` at the end of the name compresses SWF and CSV.
+    format
+        ``"swf"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name of the file.
+    """
+    _check_format(format, WRITERS, "written")
+    if format == "auto":
+        format = FORMAT_OF_SUFFIX.get(format_suffix(path), "unknown")
+        if format not in WRITERS:
+            raise UsageError(
+                f"the name '{path}' does not tell a format that can be written. "
+                f"End it in .swf, .swf.gz, .csv or .parquet, or name one of: {', '.join(WRITERS)}."
+            )
+    WRITERS[format](workload, path)
+
+
+def _check_format(format: str, known: Collection[str], verb: str) -> None:
+    if format != "auto" and format not in known:
+        raise UsageError(
+            f"the format is {format!r}, but it cannot be {verb}. "
+            f"Choose one of: auto, {', '.join(known)}."
+        )
+
+
+def _detected(data: bytes, path: AnyPath, columns: str | Sequence[str] | None) -> str:
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    by_name = FORMAT_OF_SUFFIX.get(format_suffix(path))
+    if by_name:
+        return by_name
+    if columns is not None:
+        return "sacct"
+    lines = (line.strip() for line in data[:65_536].splitlines())
+    first = next((line for line in lines if line), b"").decode("latin-1")
+    if first.startswith(";") or (len(first.split()) == 18 and "|" not in first):
+        return "swf"
+    if "|" in first:
+        return "sacct"
+    if any(separator in first for separator in ",;\t"):
+        return "csv"
+    raise WorkloadError(
+        f"neither the name nor the first line of '{path}' ({first[:60]!r}) tells its format. "
+        f"Name one of: {', '.join(READERS)}."
+    )

@@ -1,0 +1,441 @@
+"""Tables with named columns: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.errors import OutputError, QueuesmithError, WorkloadError
+from queuesmith.workload.clean import Overrun, RawLog, clean
+from queuesmith.workload.storage import (
+    AnyPath,
+    atomic_write,
+    check_text,
+    decoded,
+    format_suffix,
+    log_name,
+    read_bytes,
+    write_bytes,
+)
+from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME, Change, Ints, Workload
+
+REQUIRED = ("submit", "runtime", "cores")
+#: Columns by which the real start of a job may be given; the first that is there counts.
+STARTS = ("real_start", "start", "wait")
+TIMES = ("submit", "runtime", "walltime", *STARTS)
+KNOWN = (*CORE_COLUMNS, *STARTS)
+SEPARATORS = ",;\t"
+#: The one text column that stays text: how Slurm spells the job's id.
+PLAIN_TEXT = ("jobid",)
+LARGEST_EXACT = 2**53
+_METADATA_KEY = b"queuesmith"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+Columns = dict[str, NDArray[Any]]
+Labels = dict[str, tuple[str, ...]]
+
+
+def coded(texts: Collection[str]) -> tuple[Ints, tuple[str, ...]]:
+    """Return texts as numbers and what each number stands for; an empty text is -1.
+
+    >>> codes, names = coded(["eve", "", "bob", "eve"])
+    >>> codes.tolist(), names
+    ([1, -1, 0, 1], ('bob', 'eve'))
+    """
+    stripped = {text: text.strip() for text in set(texts)}
+    names = tuple(sorted(set(stripped.values()) - {""}))
+    number = {name: code for code, name in enumerate(names)}
+    code_of = {text: number.get(name, -1) for text, name in stripped.items()}
+    return np.array([code_of[text] for text in texts], dtype=np.int64), names
+
+
+def read_csv(path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False) -> Workload:
+    """Read jobs from a CSV file with a header line, plain or gzipped.
+
+    Parameters
+    ----------
+    path
+        The file. Columns are separated by commas, semicolons or tabs. ``submit``, ``runtime`` and
+        ``cores`` must be there; ``id``, ``walltime``, ``user``, ``group`` and ``real_start`` (or
+        ``start``, or ``wait``) may be; any other column becomes an extra column.
+    overrun
+        What to do where a job ran longer than its walltime: ``"raise"`` the walltime to the
+        runtime, or ``"cut"`` the job at its walltime.
+    strict
+        Raise instead of leaving jobs out.
+    """
+    return parse_csv(read_bytes(path), path, overrun=overrun, strict=strict)
+
+
+def parse_csv(
+    data: bytes, path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False
+) -> Workload:
+    """Read jobs from bytes; ``path`` is what messages call them."""
+    text = decoded(check_text(data, path, "CSV"))
+    return _workload(_csv_columns(text, path), {}, path, overrun=overrun, strict=strict)
+
+
+def read_parquet(path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False) -> Workload:
+    """Read jobs from a Parquet file; columns and options are those of ``read_csv``.
+
+    Dates become Unix seconds and durations seconds. A file that ``write_parquet`` wrote also
+    gives back the numbers behind names, the size of the machine, the epoch and the header.
+    """
+    return parse_parquet(read_bytes(path), path, overrun=overrun, strict=strict)
+
+
+def parse_parquet(
+    data: bytes, path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False
+) -> Workload:
+    """Read jobs from bytes; ``path`` is what messages call them."""
+    pyarrow, parquet = _pyarrow(WorkloadError)
+    if not data.startswith(b"PAR1"):
+        raise WorkloadError(
+            f"'{path}' is not a Parquet file (it begins with {data[:4]!r}, not b'PAR1'). "
+            "Name the format of the file."
+        )
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(data))
+        names = [_known_name(str(name)) for name in table.column_names]
+        _check_twice(names, path)
+        columns = {name: _from_arrow(pyarrow, table.column(i)) for i, name in enumerate(names)}
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise WorkloadError(
+            f"'{path}' is a damaged or unusual Parquet file ({reason}). Write it again."
+        ) from None
+    facts = _stored_facts((table.schema.metadata or {}).get(_METADATA_KEY))
+    return _workload(columns, facts, path, overrun=overrun, strict=strict)
+
+
+def write_csv(workload: Workload, path: AnyPath) -> None:
+    """Write the jobs as CSV, one row a job; numbers that have a name are written as the name.
+
+    The separator is a tab where the name ends in ``.tsv``; ``.gz`` after either compresses. Submit
+    times below 0 are moved up to begin at 0.
+    """
+    columns = {_one_line(name): _one_lines(c) for name, c in _named_columns(workload).items()}
+    text = io.StringIO(newline="")
+    separator = "\t" if format_suffix(path) == ".tsv" else ","
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    write_bytes(path, text.getvalue().encode("utf-8", "replace"))
+
+
+def write_parquet(workload: Workload, path: AnyPath) -> None:
+    """Write the jobs as Parquet, with the same columns as ``write_csv``.
+
+    The labels, the size of the machine, the epoch and the header go into the file's metadata.
+    """
+    pyarrow, parquet = _pyarrow(OutputError)
+    facts = {
+        "machine_cores": workload.machine_cores,
+        "epoch": workload.epoch,
+        "header": workload.header,
+        "labels": dict(workload.labels),
+    }
+    table = pyarrow.table(_named_columns(workload))
+    table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(facts).encode()})
+    with atomic_write(path) as file:
+        parquet.write_table(table, file)
+
+
+def _one_line(text: str) -> str:
+    """Return text without line ends and other control characters, which CSV cannot hold safely."""
+    return text if text.isprintable() else _CONTROL.sub(" ", text)
+
+
+def _one_lines(cells: list[Any]) -> list[Any]:
+    if not cells or not isinstance(cells[0], str):
+        return cells
+    cleaned = {text: _one_line(text) for text in set(cells)}
+    return [cleaned[text] for text in cells]
+
+
+# -- files into columns --------------------------------------------------------------------
+
+
+def _csv_columns(text: str, path: AnyPath) -> Columns:
+    import pandas as pd
+
+    first = text.lstrip("\r\n").partition("\n")[0]
+    separator = max(SEPARATORS, key=first.count)
+    names, count = _csv_shape(text, separator, path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                io.StringIO(text, newline=""),
+                sep=separator,
+                header=0,
+                names=list(range(len(names))),
+                index_col=False,
+                dtype={i: str for i, name in enumerate(names) if name in PLAIN_TEXT},
+                keep_default_na=False,
+                na_values=[""],
+                skipinitialspace=True,
+                low_memory=False,
+            )
+        if len(frame) != count:
+            raise ValueError(f"{len(frame)} rows instead of {count}; check its quotes")
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
+        reason = str(error).partition("\n")[0]
+        raise WorkloadError(f"'{path}' is not CSV ({reason}). Correct the file.") from None
+    return {name: _from_pandas(frame[i]) for i, name in enumerate(names)}
+
+
+def _csv_shape(text: str, separator: str, path: AnyPath) -> tuple[list[str], int]:
+    """Return the names of the columns and the number of rows; refuse a row of another width."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    names: list[str] = []
+    count = 0
+    try:
+        for row in reader:
+            if row and not names:
+                names = [_known_name(cell.strip()) for cell in row]
+                _check_twice(names, path)
+            elif row and len(row) != len(names):
+                raise WorkloadError(
+                    f"line {reader.line_num} of '{path}' has {len(row)} columns, but the header "
+                    f"line has {len(names)}. Correct the line."
+                )
+            elif row:
+                count += 1
+    except csv.Error as error:
+        raise WorkloadError(
+            f"line {reader.line_num} of '{path}' is not CSV ({error}). Correct the line."
+        ) from None
+    return names, count
+
+
+def _from_pandas(column: Any) -> NDArray[Any]:
+    """Return a column as whole numbers, else as numbers, else as text."""
+    if column.dtype.kind in "iub" and column.dtype != np.uint64:
+        return np.array(column, dtype=np.int64)
+    if column.dtype.kind in "fu":
+        return np.array(column, dtype=np.float64)
+    texts = column.fillna("").astype(str).str.strip()
+    return np.array(texts.to_numpy(dtype=object), dtype=object)
+
+
+def _check_twice(names: list[str], path: AnyPath) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise WorkloadError(
+            f"'{path}' has the column {twice!r} twice, but a column's name stands once. Rename it."
+        )
+
+
+def _from_arrow(pyarrow: Any, column: Any) -> NDArray[Any]:
+    kind, types = column.type, pyarrow.types
+    if types.is_timestamp(kind):
+        column = column.cast(pyarrow.timestamp("s", kind.tz), safe=False).cast(pyarrow.int64())
+    elif types.is_date(kind):
+        column = column.cast(pyarrow.timestamp("s")).cast(pyarrow.int64())
+    elif types.is_duration(kind):
+        column = column.cast(pyarrow.duration("s"), safe=False).cast(pyarrow.int64())
+    elif types.is_floating(kind) or types.is_decimal(kind):
+        return np.array(column.cast(pyarrow.float64()).fill_null(float("nan")).to_numpy())
+    elif not (types.is_integer(kind) or types.is_boolean(kind)):
+        texts = ["" if cell is None else str(cell) for cell in column.to_pylist()]
+        return np.array(texts, dtype=object)
+    return np.array(column.cast(pyarrow.int64()).fill_null(-1).to_numpy())
+
+
+def _pyarrow(error: type[QueuesmithError]) -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise error(
+            "Parquet files need pyarrow, which is not installed. "
+            "Run: pip install queuesmith[parquet], or use CSV."
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+def _stored_facts(stored: bytes | None) -> dict[str, Any]:
+    """Return what ``write_parquet`` stored beside the jobs, as far as it is sound."""
+    try:
+        facts = json.loads(stored or b"{}")
+        labels = {str(k): tuple(map(str, v)) for k, v in facts.get("labels", {}).items()}
+        header = tuple(map(str, facts.get("header", ())))
+        numbers = {key: facts.get(key) for key in ("machine_cores", "epoch")}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+    numbers = {key: value for key, value in numbers.items() if type(value) is int and value > 0}
+    return {**numbers, "labels": labels, "header": header}
+
+
+# -- columns into a workload ---------------------------------------------------------------
+
+
+def _workload(
+    columns: Columns, facts: Mapping[str, Any], path: AnyPath, *, overrun: Overrun, strict: bool
+) -> Workload:
+    _check_columns(columns, path)
+    count = len(columns["submit"])
+    rounded = np.zeros(count, dtype=np.bool_)
+    for name in columns.keys() & set(TIMES):
+        columns[name], fractions = _seconds(columns[name], name, path)
+        rounded |= fractions
+    columns, labels = _numbered(columns, facts.get("labels", {}), path)
+    unknown = np.full(count, -1, dtype=np.int64)
+    log = RawLog(
+        id=columns.get("id", np.arange(1, count + 1)),
+        submit=columns["submit"],
+        runtime=columns["runtime"],
+        requested_time=columns.get("walltime", unknown),
+        requested_cores=columns["cores"],
+        allocated_cores=unknown,
+        user=columns.get("user", np.zeros(count, dtype=np.int64)),
+        extra={**_extra(columns), "rounded": rounded},
+        labels=labels,
+        name=log_name(path),
+        machine_cores=facts.get("machine_cores"),
+        epoch=facts.get("epoch"),
+        header=facts.get("header", ()),
+    )
+    return _finished(clean(log, overrun=overrun, strict=strict))
+
+
+def _finished(workload: Workload) -> Workload:
+    """Take the columns that only travelled along through cleaning to their places."""
+    extra = dict(workload.extra)
+    mended = int(np.count_nonzero(extra.pop("rounded")))
+    group = extra.pop("group", workload.group)
+    change = Change("fractions of a second rounded", mended, dropped=False)
+    return workload.replaced(extra=extra, group=group).noting(change)
+
+
+def _known_name(name: str) -> str:
+    """Return a name in small letters where it is one that is looked for."""
+    return name.lower() if name.lower() in KNOWN else name
+
+
+def _check_columns(columns: Columns, path: AnyPath) -> None:
+    for name in REQUIRED:
+        if name not in columns:
+            raise WorkloadError(
+                f"'{path}' has no column '{name}', but every job needs one. It has: "
+                f"{', '.join(columns) or '(none)'}. Rename or add it."
+            )
+
+
+def _seconds(values: NDArray[Any], name: str, path: AnyPath) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return times as whole seconds, -1 where unknown, and which of them had a fraction."""
+    if values.dtype == np.int64:
+        return values, np.zeros(len(values), dtype=np.bool_)
+    numbers = _as_numbers(values, name, path)
+    known = np.where(np.isnan(numbers), -1.0, numbers)
+    whole = np.clip(np.rint(known), -LARGEST_EXACT, LARGEST_EXACT)
+    return whole.astype(np.int64), whole != known
+
+
+def _as_numbers(values: NDArray[Any], name: str, path: AnyPath) -> NDArray[np.float64]:
+    if values.dtype != object:
+        return values.astype(np.float64)
+    numbers = np.full(len(values), np.nan)
+    for row, text in enumerate(values):
+        try:
+            numbers[row] = float(text or "nan")
+        except ValueError:
+            raise WorkloadError(
+                f"job {row + 1} of '{path}' has {text[:40]!r} as {name}, but that is a number "
+                "(empty or -1 where unknown). Correct it."
+            ) from None
+    return numbers
+
+
+def _numbered(
+    columns: Columns, stored: Mapping[str, tuple[str, ...]], path: AnyPath
+) -> tuple[Columns, Labels]:
+    """Return the columns with whole numbers where they must be, and names where texts stood."""
+    labels: Labels = {}
+    numbered: Columns = {}
+    for name, values in columns.items():
+        if name in stored:
+            values, labels[name] = _recoded(values, stored[name])
+        elif name in PLAIN_TEXT:
+            values = values.astype(str)
+        elif values.dtype == object and name not in ("cores", "id"):
+            values, labels[name] = coded(values.tolist())
+        elif name in CORE_COLUMNS and values.dtype != np.int64:
+            values = _whole(_as_numbers(values, name, path), name, path)
+        numbered[name] = values
+    return numbered, labels
+
+
+def _recoded(values: NDArray[Any], names: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
+    """Return the numbers behind texts by the names that were stored with them."""
+    number = {name: code for code, name in enumerate(names)}
+    further = sorted({str(text) for text in values} - set(names) - {""})
+    number |= {
+        text: int(text) if text.isascii() and text.isdigit() and len(text) < 16 else len(names) + i
+        for i, text in enumerate(further)
+    }
+    codes = (number.get(str(text), -1) for text in values)
+    return np.fromiter(codes, dtype=np.int64, count=len(values)), names
+
+
+def _whole(numbers: NDArray[np.float64], name: str, path: AnyPath) -> Ints:
+    known = np.where(np.isnan(numbers), -1.0, numbers)
+    broken = (known != np.rint(known)) | (np.abs(known) > LARGEST_EXACT)
+    if broken.any():
+        row = int(np.argmax(broken))
+        raise WorkloadError(
+            f"job {row + 1} of '{path}' has {known[row]} as {name}, but that is a whole number "
+            "below 2**53. Correct it."
+        )
+    return known.astype(np.int64)
+
+
+def _extra(columns: Columns) -> Columns:
+    extra = {k: v for k, v in columns.items() if k not in CORE_COLUMNS and k != "start"}
+    if "group" in columns:
+        extra["group"] = columns["group"]
+    source = next((name for name in STARTS if name in columns), None)
+    if source:
+        real_start = columns[source]
+        if source == "wait":
+            real_start = np.where(real_start >= 0, columns["submit"] + real_start, -1)
+        known = (real_start >= columns["submit"]) & (real_start <= LARGEST_TIME)
+        extra["real_start"] = np.where(known, real_start, -1)
+        if not known.any():
+            del extra["real_start"]
+    return extra
+
+
+# -- a workload into columns ---------------------------------------------------------------
+
+
+def _named_columns(workload: Workload) -> dict[str, list[Any]]:
+    first = int(workload.submit.min()) if len(workload) else 0
+    if first < 0:
+        workload = workload.shift(-first)
+    columns: Columns = {column: getattr(workload, column) for column in CORE_COLUMNS}
+    further = {str(k): v for k, v in workload.extra.items() if k not in CORE_COLUMNS}
+    return {
+        name: _named(values, workload.labels.get(name, ()))
+        for name, values in {**columns, **further}.items()
+    }
+
+
+def _named(values: NDArray[Any], names: tuple[str, ...]) -> list[Any]:
+    if np.issubdtype(values.dtype, np.floating):
+        return [None if value != value else value for value in values.tolist()]
+    if not names or not np.issubdtype(values.dtype, np.integer):
+        return list(values.tolist())
+    # A number without a name is written as it is; one below 0 means unknown.
+    lookup = {code: "" if code < 0 else str(code) for code in set(values.tolist())}
+    lookup |= dict(enumerate(names))
+    return [lookup[code] for code in values.tolist()]

@@ -1,0 +1,403 @@
+"""The immutable table of jobs that everything else starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from queuesmith.errors import WorkloadError
+from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from queuesmith.workload.describe import Description
+
+Ints = NDArray[np.int64]
+
+#: The largest time or product of time and cores that stays exact in every computation.
+LARGEST_TIME = 2**40
+LARGEST_WIDTH = 2**31 - 1
+
+CORE_COLUMNS = ("id", "submit", "runtime", "walltime", "cores", "user", "group")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happened to some jobs on their way from the log to the workload."""
+
+    reason: str
+    count: int
+    dropped: bool
+
+    def __str__(self) -> str:
+        verb = "left out" if self.dropped else "mended"
+        return f"{self.count:,} jobs {verb}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Jobs in the order of their submission, as read-only columns of whole numbers.
+
+    Parameters
+    ----------
+    submit, runtime, walltime, cores
+        When each job arrives, how long it really runs, how long its user says it may run
+        (never less than the runtime), and how many processors it needs. Times in seconds.
+    id, user, group
+        Numbers that name the job, its user and its user group. By default jobs are numbered
+        from 1, all belong to user 0, and groups follow the users' share of the resources.
+    extra
+        Further columns of the log, one value a job, by name. ``real_start`` is when the job
+        really began; ``partition`` and ``qos`` are read by the ``multifactor`` order.
+    labels
+        What the numbers of a column stand for, by column: ``labels["user"][3]`` is the name
+        of user 3.
+    name
+        What figures and messages call this workload.
+    machine_cores
+        The size of the machine the log comes from, where the log says so.
+    epoch
+        The Unix time of second 0, where the log says so.
+    header
+        The comment lines of the log, kept for writing it back.
+    changes
+        What was dropped or mended so far, with its reason.
+    """
+
+    submit: Ints
+    runtime: Ints
+    walltime: Ints
+    cores: Ints
+    id: Ints
+    user: Ints
+    group: Ints
+    extra: Mapping[str, NDArray[Any]]
+    labels: Mapping[str, tuple[str, ...]]
+    name: str
+    machine_cores: int | None
+    epoch: int | None
+    header: tuple[str, ...]
+    changes: tuple[Change, ...] = field(default=())
+
+    def __init__(
+        self,
+        submit: ArrayLike,
+        runtime: ArrayLike,
+        walltime: ArrayLike,
+        cores: ArrayLike,
+        *,
+        id: ArrayLike | None = None,
+        user: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        extra: Mapping[str, NDArray[Any]] | None = None,
+        labels: Mapping[str, tuple[str, ...]] | None = None,
+        name: str = "workload",
+        machine_cores: int | None = None,
+        epoch: int | None = None,
+        header: tuple[str, ...] = (),
+        changes: tuple[Change, ...] = (),
+    ) -> None:
+        columns = {
+            "submit": _whole(submit, "submit"),
+            "runtime": _whole(runtime, "runtime"),
+            "walltime": _whole(walltime, "walltime"),
+            "cores": _whole(cores, "cores"),
+        }
+        count = len(columns["submit"])
+        columns["id"] = _whole(np.arange(1, count + 1) if id is None else id, "id")
+        columns["user"] = _whole(np.zeros(count) if user is None else user, "user")
+        further = {key: _frozen(np.asarray(values)) for key, values in (extra or {}).items()}
+        _check_lengths({**columns, **further}, count)
+        _check_ranges(columns)
+        if group is None:
+            work = columns["cores"].astype(np.float64) * columns["runtime"]
+            group = share_groups(columns["user"], work)
+        columns["group"] = _whole(group, "group")
+        _check_lengths({"group": columns["group"]}, count)
+
+        gap, step = np.diff(columns["submit"]), np.diff(columns["id"])
+        if not np.all((gap > 0) | ((gap == 0) & (step >= 0))):
+            order = np.lexsort((columns["id"], columns["submit"]))
+            late = int(np.count_nonzero(gap < 0))
+            columns = {key: _frozen(values[order]) for key, values in columns.items()}
+            further = {key: _frozen(values[order]) for key, values in further.items()}
+            if late:
+                reason = "stood before an earlier submission; sorted by submit time"
+                changes = (*changes, Change(reason, late, dropped=False))
+        for key, values in columns.items():
+            object.__setattr__(self, key, values)
+        object.__setattr__(self, "extra", MappingProxyType(further))
+        object.__setattr__(self, "labels", MappingProxyType(dict(labels or {})))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "machine_cores", machine_cores)
+        object.__setattr__(self, "epoch", epoch)
+        object.__setattr__(self, "header", tuple(header))
+        object.__setattr__(self, "changes", tuple(changes))
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.submit)
+
+    def __iter__(self) -> Iterator[dict[str, int]]:
+        for i in range(len(self)):
+            yield {column: int(getattr(self, column)[i]) for column in CORE_COLUMNS}
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"<Workload '{self.name}': no jobs>"
+        days = self.span / 86_400
+        return f"<Workload '{self.name}': {len(self):,} jobs over {days:,.1f} days>"
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
+
+    @property
+    def work(self) -> NDArray[np.float64]:
+        """Core-seconds of each job."""
+        return self.cores.astype(np.float64) * self.runtime
+
+    @property
+    def span(self) -> int:
+        """Seconds from the first submission to the last."""
+        return int(self.submit[-1] - self.submit[0]) if len(self) else 0
+
+    @property
+    def dropped(self) -> int:
+        """How many jobs of the log were left out."""
+        return sum(change.count for change in self.changes if change.dropped)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The jobs as a pandas table, one row a job."""
+        import pandas as pd
+
+        columns = {column: getattr(self, column) for column in CORE_COLUMNS}
+        return pd.DataFrame({**columns, **self.extra})
+
+    def load(self, cores: int) -> float:
+        """Return the offered load: the work over what ``cores`` processors can do in the span."""
+        return float(self.work.sum() / (cores * self.span)) if self.span else float("inf")
+
+    def label(self, column: str, code: int) -> str:
+        """Return what a number of a column stands for, or the number where it has no name."""
+        names = self.labels.get(column, ())
+        return names[code] if 0 <= code < len(names) else str(code)
+
+    def describe(self) -> Description:
+        """Summarise arrivals, sizes, runtimes, estimates and load."""
+        from queuesmith.workload.describe import describe
+
+        return describe(self)
+
+    # -- making another workload of it -----------------------------------------------------
+
+    def select(self, chosen: ArrayLike) -> Workload:
+        """Keep the jobs of a mask or of a list of positions."""
+        index = _positions(chosen, len(self), self.name)
+        columns = {column: getattr(self, column)[index] for column in CORE_COLUMNS}
+        extra = {key: values[index] for key, values in self.extra.items()}
+        return self.replaced(**columns, extra=extra)
+
+    def replaced(self, **parts: Any) -> Workload:
+        """Return a copy with some columns or facts replaced; the rest is shared."""
+        kept = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        return Workload(**{**kept, **parts})
+
+    def noting(self, *changes: Change) -> Workload:
+        """Return a copy that remembers further changes; those of no job are passed over."""
+        counted = tuple(change for change in changes if change.count)
+        return self.replaced(changes=(*self.changes, *counted)) if counted else self
+
+    def head(self, count: int) -> Workload:
+        """Keep the first jobs."""
+        return self.select(np.arange(min(max(count, 0), len(self))))
+
+    def between(self, first: int, last: int) -> Workload:
+        """Keep the jobs submitted from second ``first`` up to, not including, ``last``."""
+        low, high = np.searchsorted(self.submit, [first, last])
+        return self.select(np.arange(low, high))
+
+    def filter(self, keep: Callable[[Workload], ArrayLike]) -> Workload:
+        """Keep the jobs for which a function of the workload says yes.
+
+        >>> short = log.filter(lambda jobs: jobs.runtime < 3600)  # doctest: +SKIP
+        """
+        return self.select(np.asarray(keep(self), dtype=np.bool_))
+
+    def shift(self, seconds: int) -> Workload:
+        """Submit every job so many seconds later (earlier where negative)."""
+        epoch = None if self.epoch is None else self.epoch - seconds
+        parts: dict[str, Any] = {"submit": self.submit + seconds, "epoch": epoch}
+        if "real_start" in self.extra:
+            parts["extra"] = {**self.extra, "real_start": self.extra["real_start"] + seconds}
+        return self.replaced(**parts)
+
+    def with_load_factor(self, factor: float) -> Workload:
+        """Multiply the load by a factor: arrivals move closer together or further apart."""
+        if not 0 < factor < float("inf"):
+            raise WorkloadError(
+                f"the load factor is {factor}, but it must be above 0. "
+                "Give 1.2 for a fifth more load."
+            )
+        origin = int(self.submit[0]) if len(self) else 0
+        submit = origin + np.rint((self.submit - origin) / factor).astype(np.int64)
+        # What really happened no longer belongs to these arrivals.
+        extra = {key: values for key, values in self.extra.items() if key != "real_start"}
+        return self.replaced(submit=submit, extra=extra, epoch=None)
+
+    def with_load(self, load: float, cores: int) -> Workload:
+        """Move arrivals so that the offered load on ``cores`` processors is ``load``."""
+        now = self.load(cores)
+        if not 0 < now < float("inf"):
+            raise WorkloadError(
+                f"workload '{self.name}' offers a load of {now}, but only a load above 0 can be "
+                "changed. Give jobs that run, submitted at different times."
+            )
+        if not 0 < load < float("inf"):
+            raise WorkloadError(
+                f"the load is {load}, but it must be above 0. Give for example 0.85."
+            )
+        return self.with_load_factor(load / now)
+
+    def grouped(
+        self, thresholds: tuple[float, ...] = DEFAULT_THRESHOLDS, *, by: str = "share"
+    ) -> Workload:
+        """Group users by their share of the resources, or by a column of the log.
+
+        Parameters
+        ----------
+        thresholds
+            Shares in falling order; group 1 holds the users above the first, and so on.
+        by
+            ``"share"``, or the name of an extra column whose numbers become the groups.
+        """
+        if by == "share":
+            return self.replaced(group=share_groups(self.user, self.work, thresholds))
+        if by not in self.extra or not np.issubdtype(self.extra[by].dtype, np.integer):
+            numeric = [k for k, v in self.extra.items() if np.issubdtype(v.dtype, np.integer)]
+            raise WorkloadError(
+                f"workload '{self.name}' has no whole-number column '{by}' to group by. "
+                f"Choose 'share' or one of: {', '.join(numeric) or '(none)'}."
+            )
+        labels = dict(self.labels)
+        if by in labels:
+            labels["group"] = labels[by]
+        return self.replaced(group=self.extra[by], labels=labels)
+
+    def fitting(self, cores: int, *, strict: bool = False) -> Workload:
+        """Leave out, and count, jobs wider than a machine of ``cores`` processors."""
+        wide = self.cores > cores
+        count = int(np.count_nonzero(wide))
+        if not count:
+            return self
+        first = int(np.argmax(wide))
+        sentence = f"job {self.id[first]} asks for {self.cores[first]} cores, but there are {cores}"
+        if strict:
+            raise WorkloadError(f"{sentence}. Leave such jobs out by not asking for --strict.")
+        if count == len(self):
+            raise WorkloadError(
+                f"{sentence}, and no other job of '{self.name}' fits either. "
+                "Give the number of cores of the machine that the log comes from."
+            )
+        change = Change(f"wider than the machine's {cores} cores", count, dropped=True)
+        return self.select(~wide).noting(change)
+
+    def renamed(self, name: str) -> Workload:
+        """Return the same jobs under another name."""
+        return self.replaced(name=name)
+
+
+def _whole(values: ArrayLike, column: str) -> Ints:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise WorkloadError(
+            f"column '{column}' has {array.ndim} dimensions, but a column has one. "
+            "Give one value a job."
+        )
+    if array.dtype == np.int64 and not array.flags.writeable:
+        return array
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
+        raise WorkloadError(
+            f"column '{column}' holds {array.dtype} values, but only whole numbers are allowed. "
+            "Convert it."
+        )
+    if np.issubdtype(array.dtype, np.floating):
+        # Floats from 2**53 on no longer tell neighbouring whole numbers apart.
+        broken = ~(np.abs(array) < 2.0**53) | (array != np.rint(array))
+        if broken.any():
+            first = int(np.argmax(broken))
+            raise WorkloadError(
+                f"column '{column}' holds {array[first]} at position {first}, but only whole "
+                "numbers are allowed. Round it first."
+            )
+    return _frozen(array.astype(np.int64))
+
+
+def _positions(chosen: ArrayLike, count: int, name: str) -> NDArray[Any]:
+    index = np.asarray(chosen)
+    if index.ndim == 1 and not len(index) and index.dtype != np.bool_:
+        return np.empty(0, dtype=np.int64)
+    if index.dtype == np.bool_ and index.shape != (count,):
+        raise WorkloadError(
+            f"a mask of {index.size} values does not fit workload '{name}' of {count} jobs. "
+            "Give one value a job."
+        )
+    if index.dtype != np.bool_ and (index.ndim != 1 or not np.issubdtype(index.dtype, np.integer)):
+        raise WorkloadError(
+            f"jobs of workload '{name}' are chosen by {index.dtype} values in {index.ndim} "
+            "dimensions, but only a mask or a list of positions chooses. Give one of these."
+        )
+    if index.dtype != np.bool_ and not np.all((-count <= index) & (index < count)):
+        worst = int(index[np.argmax(np.abs(index))])
+        raise WorkloadError(
+            f"workload '{name}' has no job at position {worst}, but only {count} jobs. "
+            "Positions count from 0."
+        )
+    return index
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    if array.flags.writeable:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
+
+
+def _check_lengths(columns: Mapping[str, NDArray[Any]], count: int) -> None:
+    for column, values in columns.items():
+        if len(values) != count:
+            raise WorkloadError(
+                f"column '{column}' has {len(values)} values, but there are {count} jobs. "
+                "Give one value a job."
+            )
+
+
+def _check_ranges(columns: Mapping[str, Ints]) -> None:
+    _check_all(columns, columns["cores"] >= 1, "cores", "at least 1")
+    _check_all(columns, columns["cores"] <= LARGEST_WIDTH, "cores", f"at most {LARGEST_WIDTH}")
+    _check_all(columns, columns["runtime"] >= 0, "runtime", "at least 0")
+    _check_all(
+        columns,
+        columns["walltime"] >= columns["runtime"],
+        "walltime",
+        "at least the runtime",
+    )
+    for column in ("submit", "walltime"):
+        within = np.abs(columns[column]) <= LARGEST_TIME
+        _check_all(columns, within, column, f"within {LARGEST_TIME} seconds")
+
+
+def _check_all(columns: Mapping[str, Ints], holds: NDArray[Any], column: str, rule: str) -> None:
+    if not holds.all():
+        first = int(np.argmin(holds))
+        raise WorkloadError(
+            f"job {columns['id'][first]} has {column} {columns[column][first]}, but it must be "
+            f"{rule}. Correct the job or leave it out."
+        )

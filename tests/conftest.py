@@ -1,0 +1,19 @@
+"""What all tests share: where compiled code is kept, where the real traces lie."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# Compiled code of the tests is kept apart, so that a user's cache is neither used nor spoiled.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "numba-tests"))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real traces; tests that need it skip where it is absent."""
+    folder = Path(os.environ.get("QUEUESMITH_DATA", ROOT.parent / "shared"))
+    if not (folder / "traces").is_dir():
+        pytest.skip(f"no real traces in {folder}: set QUEUESMITH_DATA to the folder that has them")
+    return folder

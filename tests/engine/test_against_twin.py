@@ -1,0 +1,71 @@
+"""The engine gives the same starts as the plain-Python twin, job for job."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from queuesmith import Cluster, Workload, simulate, verify
+from queuesmith.policy import BACKFILLS, ORDERS, Policy
+from queuesmith.testing.policy import random_workload
+from tests.oracle import simulate_slowly
+
+EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60
+POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS]
+
+
+@st.composite
+def replays(draw):
+    """A small workload full of ties, bursts, zero-length and full-width jobs, and its machine."""
+    cores = draw(st.sampled_from([1, 2, 3, 5, 8, 16]))
+    job = st.tuples(
+        st.integers(0, 12).map(lambda t: t * draw(st.sampled_from([1, 1, 7]))),  # submit
+        st.one_of(st.just(0), st.integers(0, 12)),  # runtime
+        st.one_of(st.just(0), st.integers(0, 12)),  # walltime beyond it
+        st.one_of(st.just(cores), st.integers(1, cores)),
+        st.integers(0, 3),  # user
+        st.integers(1, 5),  # group
+    )
+    rows = draw(st.lists(job, min_size=1, max_size=14))
+    submit, runtime, beyond, width, user, group = (np.array(c) for c in zip(*rows, strict=True))
+    workload = Workload(submit, runtime, runtime + beyond, width, user=user, group=group)
+    return workload, Cluster(cores)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(replay=replays())
+def test_engine_and_twin_agree_on_small_workloads(policy, replay):
+    workload, cluster = replay
+    schedule = verify(simulate(workload, cluster, policy))
+    assert schedule.start.tolist() == simulate_slowly(workload, cluster, policy).start.tolist()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_engine_and_twin_agree_on_longer_queues(policy):
+    rng = np.random.default_rng(sum(map(ord, policy)))
+    for cores in (7, 64):
+        workload = random_workload(rng, 120, cores)
+        priorities = {"0": 1.0, "1": 5.0}
+        cluster = Cluster(cores, partition_priority=priorities, qos_priority=priorities)
+        schedule = verify(simulate(workload, cluster, policy))
+        assert schedule.start.tolist() == simulate_slowly(workload, cluster, policy).start.tolist()
+
+
+def test_a_burst_at_one_instant_is_taken_in_queue_order():
+    count = 50
+    workload = Workload([7] * count, range(1, count + 1), range(1, count + 1), [1] * count)
+    for policy in POLICIES:
+        schedule = verify(simulate(workload, cores=5, policy=policy))
+        twin = simulate_slowly(workload, Cluster(5), policy)
+        assert schedule.start.tolist() == twin.start.tolist(), policy
+
+
+def test_policy_objects_and_written_policies_are_the_same():
+    workload = random_workload(np.random.default_rng(1), 30, 8)
+    written = simulate(workload, cores=8, policy="power(alpha=2)+easy")
+    built = simulate(workload, cores=8, policy=Policy(ORDERS["power"].having(alpha=2), "easy"))
+    assert written.start.tolist() == built.start.tolist()
+    assert written.policy == built.policy == "power(alpha=2)+easy"

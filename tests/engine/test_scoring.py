@@ -1,0 +1,273 @@
+"""Users' own orders: compiled into the loop, or an error that says what is wrong with them."""
+
+import os
+
+import numpy as np
+import pytest
+
+from queuesmith import Cluster, Policy, Workload, simulate, verify
+from queuesmith.errors import PolicyError
+from queuesmith.policy import BACKFILLS
+from tests.oracle import simulate_slowly
+
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+needs_the_compiler = pytest.mark.skipif(
+    PLAIN, reason="without the compiler the order fails as plain Python, with its own traceback"
+)
+JOB_FIELDS = (
+    "id, submit, walltime, cores, user, group, partition_factor, qos_factor, usage_share, "
+    "user_share"
+)
+JOBS = Workload(
+    submit=[0, 0, 0, 3, 3, 4],
+    runtime=[5, 6, 2, 8, 4, 3],
+    walltime=[5, 9, 7, 8, 4, 6],
+    cores=[4, 2, 3, 1, 4, 2],
+    user=[0, 1, 0, 1, 2, 2],
+    group=[1, 2, 3, 1, 2, 3],
+)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """Writes an order into a file and returns how one writes it, function ``mine``."""
+
+    def write(text):
+        path = tmp_path / "my.py"
+        path.write_text(text, encoding="utf-8")
+        return f"{path}:mine"
+
+    return write
+
+
+def error_of(policy):
+    with pytest.raises(PolicyError) as error:
+        simulate(JOBS, cores=4, policy=policy)
+    return str(error.value)
+
+
+# -- orders that work ------------------------------------------------------------------------------
+
+GOOD = {
+    "arithmetic": "def mine(job):\n    return 3 * job.walltime - job.cores\n",
+    "if": (
+        "def mine(job):\n    if job.cores > 2:\n        return job.walltime\n"
+        "    return -job.walltime\n"
+    ),
+    "conditional expression": "def mine(job):\n    return 1 if job.group == 2 else 0\n",
+    "min and max": "def mine(job):\n    return min(job.cores, 3) + max(job.walltime, 6)\n",
+    "math": "import math\ndef mine(job):\n    return math.sqrt(job.walltime) * math.pi\n",
+    "numpy": "import numpy as np\ndef mine(job):\n    return np.log(job.walltime)\n",
+    "a constant": "def mine(job):\n    return 1\n",
+    "a truth": "def mine(job, now):\n    return job.cores > 2\n",
+    "a loop": (
+        "def mine(job):\n    total = 0\n    for i in range(job.cores):\n        total += i\n"
+        "    return total\n"
+    ),
+    "a global number": "LIMIT = 3\ndef mine(job):\n    return 1 if job.cores < LIMIT else 0\n",
+    "a compiled helper": (
+        "import numba\n@numba.njit\ndef double(x):\n    return 2 * x\n"
+        "def mine(job):\n    return max(double(job.cores), 3)\n"
+    ),
+    "the wait": "def mine(job, now):\n    return (now - job.submit) / job.walltime\n",
+    "the machine": (
+        "def mine(job, now, machine):\n"
+        "    return job.cores / machine.cores + machine.free * job.walltime - machine.waiting\n"
+    ),
+    "the user's share": "def mine(job):\n    return -job.usage_share / job.user_share\n",
+    "the entitlement": "def mine(job):\n    return job.walltime / job.user_share\n",
+    "the entitlement, with if": (
+        "def mine(job):\n    return job.walltime if job.user_share < 0.5 else -job.walltime\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=list(GOOD))
+def test_an_order_in_a_file_decides_as_it_does_in_plain_python(mine, text):
+    order = Policy.parse(mine(text)).order
+    for backfill in BACKFILLS:
+        policy = Policy(order, backfill)
+        schedule = verify(simulate(JOBS, cores=4, policy=policy))
+        assert schedule.start.tolist() == simulate_slowly(JOBS, Cluster(4), policy).start.tolist()
+        assert schedule.policy == str(policy)
+
+
+def test_a_file_and_the_built_in_order_of_the_same_text_agree(mine):
+    policy = mine("def mine(job):\n    return -job.walltime\n")
+    theirs = simulate(JOBS, cores=4, policy=f"{policy}+easy")
+    ours = simulate(JOBS, cores=4, policy="sjf+easy")
+    assert theirs.start.tolist() == ours.start.tolist()
+
+
+def test_parameters_reach_the_compiled_order(mine):
+    text = (
+        "def mine(job, now, short=0.0, narrow=0.0):\n"
+        "    return -short * job.walltime - narrow * job.cores + 0 * now\n"
+    )
+    policy = Policy.parse(mine(text))
+    for parameters, same in (({"short": 1}, "sjf"), ({"narrow": 2}, "narrow"), ({}, "fcfs")):
+        schedule = simulate(JOBS, cores=4, policy=policy.having(**parameters))
+        assert schedule.start.tolist() == simulate(JOBS, cores=4, policy=same).start.tolist()
+
+
+def test_parameters_are_not_remembered_from_one_replay_to_the_next(mine):
+    text = "def mine(job, now, sign=1.0):\n    return sign * job.walltime + 0 * now\n"
+    policy = Policy.parse(f"{mine(text)}(sign=-1)")
+    first, other, again = (
+        simulate(JOBS, cores=4, policy=policy.having(sign=sign)).start.tolist()
+        for sign in (-1, 1, -1)
+    )
+    assert first == again != other
+
+
+def test_an_order_may_take_the_time_without_reading_it(mine):
+    policy = mine("def mine(job, now, machine):\n    return -job.walltime\n")
+    assert Policy.parse(policy).order.fixed
+    expected = simulate(JOBS, cores=4, policy="sjf").start.tolist()
+    assert simulate(JOBS, cores=4, policy=policy).start.tolist() == expected
+
+
+def test_an_order_with_infinite_scores_is_taken_as_it_is(mine):
+    policy = mine(
+        "import math\ndef mine(job):\n    return math.inf if job.cores == 4 else -math.inf\n"
+    )
+    start = simulate(JOBS, cores=4, policy=policy).start
+    assert start.tolist() == simulate_slowly(JOBS, Cluster(4), policy).start.tolist()
+
+
+# -- orders that do not ----------------------------------------------------------------------------
+
+
+@needs_the_compiler
+@pytest.mark.parametrize("arguments", ["job", "job, now"])
+def test_a_misspelt_field_is_named_with_its_line_and_the_fields_there_are(mine, arguments):
+    policy = mine(f"def mine({arguments}):\n    wide = job.cores > 2\n    return job.waltime\n")
+    assert error_of(policy) == (
+        f"order '{policy}', line 3: a job has no field 'waltime'. Its fields are: {JOB_FIELDS}."
+    )
+
+
+@needs_the_compiler
+def test_the_true_runtime_is_hidden_from_an_order(mine):
+    message = error_of(mine("def mine(job):\n    return -job.runtime\n"))
+    assert "line 2: a job has no field 'runtime'." in message
+
+
+@needs_the_compiler
+def test_a_misspelt_field_of_the_machine_is_answered_with_its_fields(mine):
+    policy = mine("def mine(job, now, machine):\n    return machine.nodes\n")
+    assert error_of(policy) == (
+        f"order '{policy}', line 2: a machine has no field 'nodes'. "
+        "Its fields are: cores, free, waiting."
+    )
+
+
+@needs_the_compiler
+def test_an_undefined_name_is_named_with_its_line(mine):
+    policy = mine(
+        "def mine(job):\n    if job.cores > 2:\n        return factor * job.cores\n    return 1\n"
+    )
+    assert error_of(policy) == (
+        f"order '{policy}', line 3: 'factor' is not known to compiled code. Define it, or, if it "
+        "is a function of yours, put @numba.njit above it."
+    )
+
+
+@needs_the_compiler
+def test_a_helper_that_is_not_compiled_is_named_with_the_way_out(mine):
+    policy = mine("def double(x):\n    return 2 * x\ndef mine(job, now):\n    return double(now)\n")
+    message = error_of(policy)
+    assert message.startswith(f"order '{policy}', line 4: 'double' is not known to compiled code.")
+    assert message.endswith("put @numba.njit above it.")
+
+
+@needs_the_compiler
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("return 'high'", "a text"),
+        ("return None", "nothing"),
+        ("pass", "nothing"),
+        ("return job.cores, 1", "several values"),
+        ("return 1j * job.cores", "a complex number"),
+        ("if job.cores > 2: return 1", "nothing in some cases"),
+    ],
+)
+def test_an_order_that_returns_no_number_is_told_what_it_returns(mine, body, what):
+    policy = mine(f"def mine(job, now):\n    {body}\n")
+    assert error_of(policy) == (
+        f"order '{policy}' returns {what}, but an order returns a number. "
+        "Let every return give one."
+    )
+
+
+@needs_the_compiler
+def test_an_order_that_makes_texts_or_lists_is_told_to_use_numbers(mine):
+    policy = mine("def mine(job, now):\n    return 'high' if now > 3 else 'low'\n")
+    assert error_of(policy) == (
+        f"order '{policy}' makes a text, a list or an array, but a compiled order works with "
+        "single numbers. Use plain arithmetic, if, and functions of math or numpy."
+    )
+
+
+@needs_the_compiler
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def mine(job, now):\n    with open('x') as file:\n        return 1\n",
+        "count = 0\ndef mine(job, now):\n    global count\n    count += 1\n    return count\n",
+        "import math\ndef mine(job, now):\n    return math.sqrt(job.cores, now)\n",
+    ],
+)
+def test_what_cannot_be_compiled_is_said_with_what_can(mine, text):
+    policy = mine(text)
+    message = error_of(policy)
+    assert message.startswith(f"order '{policy}'")
+    assert " cannot be compiled: " in message
+    assert message.endswith("Use plain arithmetic, if, and functions of math or numpy.")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return math.nan if job.cores == 3 else 1",  # one job at a time
+        "return job.walltime + (math.inf - math.inf) * job.cores",  # all jobs in one call
+    ],
+)
+def test_a_fixed_order_that_gives_no_number_names_the_job(mine, body):
+    policy = mine(f"import math\ndef mine(job):\n    {body}\n")
+    job = (
+        "3 (submit 0, walltime 7, cores 3)"
+        if "== 3" in body
+        else "1 (submit 0, walltime 5, cores 4)"
+    )
+    assert error_of(policy) == (
+        f"order '{policy}' gives no number (NaN) for job {job}. "
+        "Guard it against dividing zero by zero and the like."
+    )
+
+
+def test_a_changing_order_that_gives_no_number_names_the_job_and_the_second(mine):
+    policy = mine(
+        "import math\n"
+        "def mine(job, now):\n    return math.nan if now >= 3 and job.cores == 1 else job.cores\n"
+    )
+    # Job 1 has ended at 5; before that nothing fits and no order is needed.
+    assert error_of(policy) == (
+        f"order '{policy}' gives no number (NaN) for job 4 at second 5 (submit 3, walltime 8, "
+        "cores 1). Guard it against dividing zero by zero and the like."
+    )
+
+
+def test_a_number_that_is_never_asked_for_need_not_be_one(mine):
+    policy = mine("import math\ndef mine(job, now):\n    return math.nan + now\n")
+    alone = Workload([0, 10], [5, 5], [5, 5], [1, 1])
+    assert simulate(alone, cores=1, policy=policy).start.tolist() == [0, 10]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_fixed_order_is_scored_for_few_jobs_as_for_many(mine, count):
+    policy = mine("import math\ndef mine(job):\n    return -math.sqrt(max(job.walltime, 2))\n")
+    workload = Workload([0] * count, [3] * count, np.arange(count, 0, -1) + 3, [1] * count)
+    start = simulate(workload, cores=1, policy=policy).start
+    assert start.tolist() == [0] if count == 1 else [3, 0]
