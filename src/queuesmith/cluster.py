@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from queuesmith.errors import ClusterError
+from queuesmith.workload.workload import LARGEST_WIDTH
 
 _NO_PRIORITIES: Mapping[str, float] = MappingProxyType({})
 
@@ -37,10 +38,10 @@ class Cluster:
                 f"cluster '{self.name}' has {self.cores!r} cores, but a number of cores is whole. "
                 "Give a whole number."
             )
-        if not 1 <= self.cores <= 2**31 - 1:
+        if not 1 <= self.cores <= LARGEST_WIDTH:
             raise ClusterError(
                 f"cluster '{self.name}' has {self.cores} cores, but a cluster has between 1 and "
-                "2,147,483,647. Give the number of processors of the machine."
+                f"{LARGEST_WIDTH:,}. Give the number of processors of the machine."
             )
         for kind in ("partition_priority", "qos_priority"):
             for label, priority in getattr(self, kind).items():

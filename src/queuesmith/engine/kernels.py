@@ -31,7 +31,8 @@ FREE, HEAD, TAIL, ENDING, DUE, ARRIVED, STEPS, NEXT_START, CANCEL, BAD_JOB, BAD_
 COUNTERS = 11
 
 NEVER = np.iinfo(np.int64).max
-FEW = 16  # starts at one instant; beyond that a queue is sorted
+NOBODY = -1
+TOO_WIDE = np.iinfo(np.int32).max  # wider than any machine
 
 
 class Jobs(NamedTuple):
@@ -60,8 +61,20 @@ class Usage(NamedTuple):
     clock: Any  # two numbers: the half-life, or 0 for no decay, and when the clock was set
 
 
+class Line(NamedTuple):
+    """Waiting jobs in a fixed order: a tree over all ranks, of the least cores and walltime below.
+
+    Node 1 is the root, nodes 2i and 2i + 1 are below node i, the leaves are the ranks. It answers
+    "who is the next in line that may start now?" in a few steps, however long the line is.
+    """
+
+    cores: Any
+    walltime: Any
+    job: Any  # by rank
+
+
 class Queue(NamedTuple):
-    """Waiting jobs at ``job[head:tail]``.
+    """Waiting jobs at ``job[head:tail]``, for orders that change and for plans.
 
     Their cores and walltimes are kept beside them, so that long queues are read in one sweep.
     """
@@ -94,6 +107,7 @@ class Replay(NamedTuple):
     """All that a replay in progress consists of."""
 
     jobs: Jobs
+    line: Line
     queue: Queue
     running: Running
     plan: Plan
@@ -236,6 +250,61 @@ def use_cores(usage, user, cores, now):
 
 
 @kernel
+def join_line(replay, rank, job):
+    """Let a job wait at its rank."""
+    line = replay.line
+    node = len(line.job) + rank[job]
+    cores = replay.jobs.cores[job]
+    walltime = replay.jobs.walltime[job]
+    while node > 0 and (cores < line.cores[node] or walltime < line.walltime[node]):
+        line.cores[node] = min(cores, line.cores[node])
+        line.walltime[node] = min(walltime, line.walltime[node])
+        node >>= 1
+
+
+@kernel
+def leave_line(replay, rank):
+    """Let nobody wait at a rank any more."""
+    line = replay.line
+    node = len(line.job) + rank
+    line.cores[node] = TOO_WIDE
+    line.walltime[node] = NEVER
+    node >>= 1
+    while node > 0:
+        cores = min(line.cores[2 * node], line.cores[2 * node + 1])
+        walltime = min(line.walltime[2 * node], line.walltime[2 * node + 1])
+        if cores == line.cores[node] and walltime == line.walltime[node]:
+            break
+        line.cores[node] = cores
+        line.walltime[node] = walltime
+        node >>= 1
+
+
+@kernel
+def next_in_line(line, rank, most, longest, extra):
+    """Return the first rank from ``rank`` on whose job needs at most so many cores, and is short
+    enough or needs no more than the extra cores; NOBODY where there is none.
+    """
+    leaves = len(line.job)
+    if rank >= leaves:
+        return NOBODY
+    node = leaves + rank
+    while node > 0:
+        cores = line.cores[node]
+        if cores <= most and (line.walltime[node] <= longest or cores <= extra):
+            if node >= leaves:
+                return node - leaves
+            node *= 2
+        else:
+            # On to the next subtree to the right: up as long as this is a right child.
+            while node & 1:
+                node >>= 1
+            if node > 0:
+                node += 1
+    return NOBODY
+
+
+@kernel
 def put(jobs, queue, place, job):
     """Write a job into a place of the queue."""
     queue.job[place] = job
@@ -365,15 +434,15 @@ def best(queue, counters):
 @kernel
 def best_that_may_start(queue, counters, longest, extra):
     """Return the place of the first job in an unsorted queue that fits and is short enough or
-    narrow enough, or -1.
+    narrow enough, or NOBODY.
     """
-    found = -1
+    found = NOBODY
     for i in range(counters[HEAD], counters[TAIL]):
         if (
             queue.cores[i] <= counters[FREE]
             and (queue.walltime[i] <= longest or queue.cores[i] <= extra)
             and (
-                found < 0
+                found == NOBODY
                 or comes_before(queue.score[i], queue.job[i], queue.score[found], queue.job[found])
             )
         ):
@@ -460,17 +529,6 @@ def earliest(plan, counters, walltime, cores, reserved):
 
 
 @kernel
-def start_heads(replay, now):
-    """Start the first job of the queue as long as it fits."""
-    queue, counters = replay.queue, replay.counters
-    head = counters[HEAD]
-    while head < counters[TAIL] and queue.cores[head] <= counters[FREE]:
-        start_job(replay, queue.job[head], now)
-        head += 1
-    counters[HEAD] = head
-
-
-@kernel
 def reserve(running, counters, cores):
     """Return when so many cores will be free, and how many more are free at that instant."""
     free = counters[FREE]
@@ -483,32 +541,6 @@ def reserve(running, counters, cores):
         free += running.due_cores[i]
         i += 1
     return shadow, free - cores
-
-
-@kernel
-def overtake(replay, now, shadow, extra):
-    """Start, in queue order, each job behind the head that fits and keeps the reservation.
-
-    Returns what is left of the extra cores.
-    """
-    queue, counters = replay.queue, replay.counters
-    longest = shadow - now
-    i = counters[HEAD] + 1
-    kept = i
-    while i < counters[TAIL] and counters[FREE] > 0:
-        cores = queue.cores[i]
-        in_time = queue.walltime[i] <= longest
-        if cores <= counters[FREE] and (in_time or cores <= extra):
-            start_job(replay, queue.job[i], now)
-            if not in_time:
-                extra -= cores
-        else:
-            if kept < i:
-                move(queue, kept, i)
-            kept += 1
-        i += 1
-    close_gap(queue, counters, kept, i)
-    return extra
 
 
 @kernel
@@ -599,57 +631,72 @@ def start_reserved(replay, now):
 
 
 @kernel
-def schedule(replay, now, backfill):
-    """Run one scheduling pass over the sorted queue, for all backfills but conservative.
-
-    Returns the reservation of the first job under EASY: its instant, and the extra cores.
-    """
-    counters = replay.counters
-    shadow, extra = NEVER, 0
-    if backfill == PLAN:
+def follow_plan(replay, now, backfill, released, newcomer):
+    """Run one scheduling pass over the sorted queue: conservative or plan."""
+    if backfill == CONSERVATIVE:
+        keep_reservations(replay, now, released, newcomer)
+    else:
         start_as_planned(replay, now)
-        return shadow, extra
-    start_heads(replay, now)
-    if backfill == NONE or counters[HEAD] == counters[TAIL]:
-        return shadow, extra
-    if backfill == EASY:
-        first = replay.queue.cores[counters[HEAD]]
-        shadow, extra = reserve(replay.running, counters, first)
-    extra = overtake(replay, now, shadow, extra)
-    return shadow, extra
 
 
 @kernel
-def schedule_unsorted(replay, now, backfill):
+def start_in_line(replay, now, first, backfill):
+    """Run one scheduling pass over a line: none, list or EASY.
+
+    Returns who is first in line then, and under EASY the reservation: its instant and the extra
+    cores.
+    """
+    line, counters = replay.line, replay.counters
+    shadow, extra = NEVER, 0
+    while first != NOBODY and line.cores[len(line.job) + first] <= counters[FREE]:
+        start_job(replay, line.job[first], now)
+        leave_line(replay, first)
+        first = next_in_line(line, first + 1, TOO_WIDE - 1, NEVER, 0)
+    if first == NOBODY or backfill == NONE:
+        return first, shadow, extra
+    if backfill == EASY:
+        shadow, extra = reserve(replay.running, counters, line.cores[len(line.job) + first])
+    place = first
+    while counters[FREE] > 0:
+        place = next_in_line(line, place + 1, counters[FREE], shadow - now, extra)
+        if place == NOBODY:
+            break
+        job = line.job[place]
+        if now + replay.jobs.walltime[job] > shadow:
+            extra -= replay.jobs.cores[job]
+        start_job(replay, job, now)
+        leave_line(replay, place)
+    return first, shadow, extra
+
+
+@kernel
+def start_in_queue(replay, now, backfill):
     """Run one scheduling pass over a scored but unsorted queue: none, list or EASY.
 
     Few jobs start at one instant, so finding the first of those that may start, again and again,
-    beats sorting; where many start after all, the queue is sorted.
+    beats sorting.
     """
     queue, counters = replay.queue, replay.counters
     longest, extra = NEVER, 0
-    reserved = backfill == LIST
-    for _ in range(FEW):
-        if counters[HEAD] == counters[TAIL] or counters[FREE] == 0:
-            return
-        place = best_that_may_start(queue, counters, longest, extra) if reserved else -1
-        if not reserved:
+    blocked = backfill == LIST  # whether the first job waits, and only others may start
+    while counters[HEAD] < counters[TAIL] and counters[FREE] > 0:
+        if blocked:
+            place = best_that_may_start(queue, counters, longest, extra)
+            if place == NOBODY:
+                return
+        else:
             place = best(queue, counters)
             if queue.cores[place] > counters[FREE]:
                 if backfill == NONE:
                     return
                 shadow, extra = reserve(replay.running, counters, queue.cores[place])
                 longest = shadow - now
-                reserved = True
+                blocked = True
                 continue
-        if place < 0:
-            return
         if queue.walltime[place] > longest:
             extra -= queue.cores[place]
         start_job(replay, queue.job[place], now)
         fill_gap(queue, counters, place)
-    sort_queue(replay.jobs, queue, counters)
-    schedule(replay, now, backfill)
 
 
 # -- the loop over events --------------------------------------------------------------------------
@@ -692,23 +739,17 @@ def arrive(replay, now):
 
 @kernel
 def replay_fixed(replay, rank, backfill):
-    """Replay under an order in which jobs never change places: ``rank`` is each job's place."""
+    """Replay under an order in which jobs never change places: none, list or EASY."""
     jobs, counters = replay.jobs, replay.counters
-    shadow, extra = NEVER, 0
+    first, shadow, extra = NOBODY, NEVER, 0
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
         released = complete(replay, now)
         job, last = arrive(replay, now)
-        empty = counters[HEAD] == counters[TAIL]
-        if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
+        alone = last == job + 1
+        if alone and first == NOBODY and jobs.cores[job] <= counters[FREE]:
             start_job(replay, job, now)
-        elif (
-            last == job + 1
-            and not released
-            and not empty
-            and backfill <= EASY
-            and rank[job] > rank[replay.queue.job[counters[HEAD]]]
-        ):
+        elif alone and not released and first != NOBODY and rank[job] > first:
             # Since the last pass only time has passed and this job has come, so no other can
             # start: it would have started then.
             cores = jobs.cores[job]
@@ -718,14 +759,31 @@ def replay_fixed(replay, rank, backfill):
                 if not in_time:
                     extra -= cores
             else:
-                join_by_rank(replay, rank, job)
+                join_line(replay, rank, job)
+        elif job < last or first != NOBODY:
+            for newcomer in range(job, last):
+                join_line(replay, rank, newcomer)
+                if first == NOBODY or rank[newcomer] < first:
+                    first = rank[newcomer]
+            first, shadow, extra = start_in_line(replay, now, first, backfill)
+        now = next_instant(replay)
+
+
+@kernel
+def replay_fixed_planned(replay, rank, backfill):
+    """Replay under an order in which jobs never change places: conservative or plan."""
+    jobs, counters = replay.jobs, replay.counters
+    now = next_instant(replay)
+    while now != NEVER and counters[CANCEL] == 0:
+        released = complete(replay, now)
+        job, last = arrive(replay, now)
+        empty = counters[HEAD] == counters[TAIL]
+        if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
+            start_job(replay, job, now)
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_by_rank(replay, rank, newcomer)
-            if backfill == CONSERVATIVE:
-                keep_reservations(replay, now, released, job)
-            else:
-                shadow, extra = schedule(replay, now, backfill)
+            follow_plan(replay, now, backfill, released, job)
         now = next_instant(replay)
 
 
@@ -753,13 +811,10 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
                     counters[BAD_JOB], counters[BAD_TIME] = bad, now
                     return
                 if backfill <= EASY:
-                    schedule_unsorted(replay, now, backfill)
+                    start_in_queue(replay, now, backfill)
                 else:
                     sort_queue(jobs, queue, counters)
-                    if backfill == CONSERVATIVE:
-                        keep_reservations(replay, now, released, job)
-                    else:
-                        schedule(replay, now, backfill)
+                    follow_plan(replay, now, backfill, released, job)
         now = next_instant(replay)
 
 
@@ -773,6 +828,7 @@ USAGE_TYPE = types.NamedUniTuple(_REALS, 3, Usage)
 REPLAY_TYPE = types.NamedTuple(
     [
         JOBS_TYPE,
+        types.NamedTuple([_SMALL, _INTS, types.Array(int32, 1, "C", readonly=True)], Line),
         types.NamedTuple([_SMALL, _INTS, _INTS, _REALS, _SMALL, _REALS], Queue),
         types.NamedTuple([_INTS, _SMALL, _INTS, _INTS], Running),
         types.NamedUniTuple(_INTS, 2, Plan),
@@ -788,7 +844,10 @@ SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, _SMALL, _REALS, int64, int64, int64, 
 @njit(void(REPLAY_TYPE, _COLUMN, int64), nogil=True, cache=True, _nrt=False)
 def run_fixed(replay, rank, backfill):
     """Replay all jobs under a fixed order; fills ``replay.start``."""
-    replay_fixed(replay, rank, backfill)
+    if backfill <= EASY:
+        replay_fixed(replay, rank, backfill)
+    else:
+        replay_fixed_planned(replay, rank, backfill)
 
 
 @njit(
@@ -802,29 +861,52 @@ def run_changing(replay, score_queue, parameters, cores, backfill):
     replay_changing(replay, score_queue, parameters, cores, backfill)
 
 
-def new_replay(jobs: Jobs, cores: int, usage: Usage, backfill: int, changing: bool) -> Replay:
-    """Return a replay in which nothing has happened yet, with all the room it will need."""
+def new_replay(jobs: Jobs, cores: int, usage: Usage, backfill: int, rank: Any | None) -> Replay:
+    """Return a replay in which nothing has happened yet, with all the room it will need.
+
+    ``rank`` is each job's place in a fixed order; None where the order changes.
+    """
     count = len(jobs.submit)
-    most_running = min(count, cores)
-    scored = count if changing else 0
-    planned = most_running + 2 * count + 3 if backfill in (CONSERVATIVE, PLAN) else 0
-    queue = Queue(
-        np.empty(count, np.int32),
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.empty(scored, np.float64),
-        np.empty(scored, np.int32),
-        np.empty(scored, np.float64),
-    )
-    running = Running(
-        np.empty(most_running, np.int64),
-        np.empty(most_running, np.int32),
-        np.empty(most_running, np.int64),
-        np.empty(most_running, np.int64),
-    )
-    plan = Plan(np.empty(planned, np.int64), np.empty(planned, np.int64))
+    planned = backfill > EASY
+    queued = count if planned or rank is None else 0
+    scored = count if rank is None else 0
+    running = min(count, cores)
+    steps = running + 2 * count + 3 if planned else 0
     counters = np.zeros(COUNTERS, np.int64)
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
-    counters[BAD_JOB] = -1
-    return Replay(jobs, queue, running, plan, usage, counters, np.full(count, -1, np.int64))
+    counters[BAD_JOB] = NOBODY
+    return Replay(
+        jobs,
+        _new_line(rank if queued == 0 else np.empty(0, np.int64)),
+        Queue(
+            job=np.empty(queued, np.int32),
+            cores=np.empty(queued, np.int64),
+            walltime=np.empty(queued, np.int64),
+            score=np.empty(scored, np.float64),
+            spare_job=np.empty(scored, np.int32),
+            spare_score=np.empty(scored, np.float64),
+        ),
+        Running(
+            end=np.empty(running, np.int64),
+            job=np.empty(running, np.int32),
+            due=np.empty(running, np.int64),
+            due_cores=np.empty(running, np.int64),
+        ),
+        Plan(time=np.empty(steps, np.int64), free=np.empty(steps, np.int64)),
+        usage,
+        counters,
+        np.full(count, -1, np.int64),
+    )
+
+
+def _new_line(rank: Any) -> Line:
+    leaves = 1 << max(len(rank) - 1, 0).bit_length()
+    job = np.zeros(leaves, np.int32)
+    job[rank] = np.arange(len(rank), dtype=np.int32)
+    job.setflags(write=False)
+    return Line(
+        cores=np.full(2 * leaves, TOO_WIDE, np.int32),
+        walltime=np.full(2 * leaves, NEVER, np.int64),
+        job=job,
+    )

@@ -112,7 +112,7 @@ class Replay:
             cluster.cores,
             no_usage() if order.fixed else _usage(self._jobs, order.parameters),
             _BACKFILL[self.policy.backfill],
-            not order.fixed,
+            self._rank,
         )
 
     @property

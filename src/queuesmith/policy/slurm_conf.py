@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from queuesmith.workload.sacct import duration
 
 _TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife")
 _SWITCHES = ("PriorityFavorSmall",)
+#: Slurm holds times in 32 bits; this one is "unlimited".
+_UNLIMITED = 2**32 - 1
+_DEEPEST_INCLUDE = 10
 
 
 @dataclass(frozen=True)
@@ -25,23 +29,23 @@ class SlurmConf:
 def read_slurm_conf(path: str | Path) -> SlurmConf:
     """Read weights, times and the partitions' priority factors from a slurm.conf.
 
-    Weights that the file leaves out are 0, as in Slurm.
+    Weights that the file leaves out are 0, as in Slurm; ``PartitionName=DEFAULT`` and
+    ``Include`` mean what they mean there.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise PolicyError(
-            f"'{path}' cannot be read: {error.strerror}. Give the path of a slurm.conf."
-        ) from error
-    text = re.sub(r"\\\n", " ", re.sub(r"#.*", "", text))
     known = {name.lower(): name for name in ORDERS["multifactor"].parameters}
     parameters = {name: 0.0 for name in known.values() if "Weight" in name}
     partitions: dict[str, float] = {}
-    for line in text.splitlines():
+    default = 1.0
+    for line in _lines(Path(path)):
         fields = {key.lower(): value for key, value in re.findall(r"(\w+)\s*=\s*(\S+)", line)}
         if "partitionname" in fields:
-            factor = _number(path, "PriorityJobFactor", fields.get("priorityjobfactor", "1"))
-            partitions[fields["partitionname"]] = factor
+            # Priority is the older word for both the factor and the tier.
+            stated = fields.get("priorityjobfactor", fields.get("priority"))
+            factor = default if stated is None else _number(path, "PriorityJobFactor", stated)
+            if fields["partitionname"].upper() == "DEFAULT":
+                default = factor
+            else:
+                partitions[fields["partitionname"]] = factor
             continue
         for key, value in fields.items():
             if key in known:
@@ -49,13 +53,40 @@ def read_slurm_conf(path: str | Path) -> SlurmConf:
     return SlurmConf(parameters, partitions)
 
 
+def _lines(path: Path, depth: int = 0) -> Iterator[str]:
+    """Yield the lines without comments, those of included files in their place."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise PolicyError(
+            f"'{path}' cannot be read: {error.strerror}. Give the path of a slurm.conf."
+        ) from error
+    for line in re.sub(r"\\\n", " ", re.sub(r"#.*", "", text)).splitlines():
+        include = re.fullmatch(r"\s*include\s+(\S+)\s*", line, re.IGNORECASE)
+        if include is None:
+            yield line
+        elif depth == _DEEPEST_INCLUDE:
+            raise PolicyError(
+                f"'{path}' includes '{include[1]}', more than {_DEEPEST_INCLUDE} files deep. "
+                "Let no file include itself."
+            )
+        else:
+            yield from _lines(path.parent / include[1], depth + 1)
+
+
 def _number(path: str | Path, name: str, value: str) -> float:
     if name in _SWITCHES:
         return float(value.upper() in ("YES", "1", "TRUE"))
     try:
-        return float(max(duration(value), 0)) if name in _TIMES else float(value)
+        number = float(duration(value)) if name in _TIMES else float(value)
     except ValueError:
         raise PolicyError(
             f"'{path}' sets {name}={value}, but it must be a "
             f"{'time' if name in _TIMES else 'number'}. Correct it."
         ) from None
+    if name == "PriorityMaxAge":
+        # Of no length, any wait is the longest that counts.
+        return _UNLIMITED if number < 0 else max(number, 1)
+    if name == "FairShareDampeningFactor" and not number > 0:
+        raise PolicyError(f"'{path}' sets {name}={value}, but it must be above 0. Correct it.")
+    return max(number, 0) if name in _TIMES else number

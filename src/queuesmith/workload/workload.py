@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 #: The largest time or product of time and cores that stays exact in every computation.
 LARGEST_TIME = 2**40
-LARGEST_WIDTH = 2**31 - 1
+LARGEST_WIDTH = 2**30
 
 CORE_COLUMNS = ("id", "submit", "runtime", "walltime", "cores", "user", "group")
 
