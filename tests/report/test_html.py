@@ -134,7 +134,6 @@ def test_two_further_sections_of_one_title_have_their_own_anchors(schedules, tmp
 def test_history_is_reproduced_as_history(schedules, workload, tmp_path):
     real = Schedule(workload, schedules[0].cluster, workload.submit, "history")
     page = own_text(write_report(Comparison((*schedules, real)), tmp_path / "report.html"))
-    assert "schedules.append(qs.history(log, cluster))" in page
     assert "[&#x27;fcfs&#x27;, &#x27;fcfs+list&#x27;]" in page
 
 

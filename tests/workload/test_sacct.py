@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from queuesmith.errors import QueuesmithError, UsageError, WorkloadError
 from queuesmith.schedule.schedule import history
 from queuesmith.workload import Workload
-from queuesmith.workload.sacct import duration, parse_sacct, peak_cores, read_sacct
+from queuesmith.workload.sacct import parse_sacct, peak_cores, read_sacct
+from queuesmith.workload.slurm_text import duration
 from queuesmith.workload.swf import read_swf, write_swf
 
 NAMES = (
@@ -87,7 +88,7 @@ def test_everything_left_out_is_counted_under_its_own_reason():
         "still running when the log was written": 1,
         "cancelled before it began": 1,
     }
-    steps = changes["lines of job steps (.batch, .extern, .0), not jobs"]
+    steps = changes["steps of jobs (.batch, .extern, .0)"]
     assert (steps.count, steps.dropped) == (1, False)
     assert changes["no walltime"].count == 1
     assert changes["ran beyond the walltime"].count == 1
@@ -142,7 +143,7 @@ def test_strict_refuses_jobs_that_did_not_run():
 
 
 def test_a_log_without_jobs_that_ran_says_why():
-    with pytest.raises(WorkloadError, match="1 jobs left out: cancelled before it began"):
+    with pytest.raises(WorkloadError, match="1 job left out: cancelled before it began"):
         parse(simple(row(start="None", elapsed="00:00", s="CANCELLED by 5")))
 
 

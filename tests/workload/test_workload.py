@@ -1,6 +1,7 @@
 """The workload itself: immutable, sorted, sliced and reshaped, and plain about bad input."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -108,7 +109,14 @@ def test_work_span_and_load_agree(jobs):
 
 def test_a_change_is_told_in_one_line():
     assert str(Change("too wide", 1234, dropped=True)) == "1,234 jobs left out: too wide"
-    assert str(Change("too long", 1, dropped=False)) == "1 jobs mended: too long"
+    assert str(Change("too long", 1, dropped=False)) == "1 job mended: too long"
+    assert str(Change("steps", 3, dropped=False, what="line")) == "3 lines passed over: steps"
+
+
+def test_a_workload_survives_pickling(jobs):
+    again = pickle.loads(pickle.dumps(jobs))
+    assert again.submit.tolist() == jobs.submit.tolist()
+    assert dict(again.labels) == dict(jobs.labels)
 
 
 # -- making another workload of it --------------------------------------------------------------

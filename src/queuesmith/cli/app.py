@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import typer
 
@@ -11,10 +13,13 @@ from queuesmith import __version__
 from queuesmith.cli import demo, logs, replays
 from queuesmith.errors import QueuesmithError
 
+#: What typer raises for a wrong call: an unknown option, a missing argument.
+WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
+STOPPED = 130
+
 app = typer.Typer(
     name="queuesmith",
     help="Replay a cluster's job log under any scheduling policy, and find a better one.",
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help answers in half the time
@@ -23,12 +28,16 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def queuesmith(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
     """Replay a cluster's job log under any scheduling policy, and find a better one."""
     if version:
         typer.echo(f"queuesmith {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 for command in (
@@ -49,31 +58,58 @@ for command in (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 for success, 1 for failure, 2 for a wrong call.
 
+    Ctrl-C gives 130.
+
     Parameters
     ----------
     argv
         The words after ``queuesmith``; by default those of this process.
     """
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        app(None if argv is None else list(argv), prog_name="queuesmith")
-    except SystemExit as stop:  # typer ends so, also after it has told of a wrong call
-        return stop.code if isinstance(stop.code, int) else 0
+        code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
+        sys.stdout.flush()
+    except WrongCall as error:
+        return _fail(_wrong_call(error), 2)
     except QueuesmithError as error:
         return _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        return _fail("stopped before it was done; nothing was written.", 130)
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    except SystemExit as stop:  # typer ends so where nobody reads the output
+        code = stop.code if isinstance(stop.code, int | None) else _fail(str(stop.code), 1)
+    except BrokenPipeError:
+        _write_no_more()
+        return 1
     except OSError as error:
         return _fail(f"{error.strerror or error}: {error.filename or 'the output'}.", 1)
     except MemoryError:
-        return _fail("there is not enough memory for this log. Take a part of it with --head.", 1)
-    return 0
+        return _fail("there is not enough memory for so many jobs. Take fewer of them.", 1)
+    if code == STOPPED:  # typer returns it after Ctrl-C
+        return _fail("stopped before it was done; no half-written file is left.", STOPPED)
+    return code or 0
 
 
 def run() -> None:
     """Run the command line of this process."""
+    # A terminal that knows no stars gets question marks.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(main())
 
 
 def _fail(sentence: str, code: int) -> int:
-    print(f"error: {sentence}", file=sys.stderr)
+    print(f"error: {' '.join(sentence.splitlines())}", file=sys.stderr)
     return code
+
+
+def _wrong_call(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "queuesmith"
+    message = getattr(error, "format_message", error.__str__)()
+    return f"{message.rstrip('.')}. See '{command} --help'."
+
+
+def _write_no_more() -> None:
+    """Let what is still to be flushed go nowhere: whoever read the output has had enough."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

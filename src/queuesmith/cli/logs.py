@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, with_options
-from queuesmith.cli.output import Format, print_json, print_rows, tell, tell_changes, working
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    tell,
+    tell_changes,
+    working,
+)
 from queuesmith.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -24,15 +32,16 @@ def describe(
     format: FormatOption = Format.table,
 ) -> None:
     """Say what is in a job log: arrivals, sizes, runtimes, estimates, load by week."""
-    workload = log.read()
-    description = workload.describe()
+    if plot is not None:
+        _check_figure(plot)
+    description = log.read().describe()
+    if plot is not None:
+        _write_figure(description.plot(), plot)
+        tell(f"wrote {plot}", quiet=log.quiet)
     if format is Format.json:
         print_json(description.to_dict())
     else:
         print_rows([{"what": what, "value": value} for what, value in description.rows()], format)
-    if plot is not None:
-        _write_figure(description.plot(), plot)
-        tell(f"wrote {plot}", quiet=log.quiet)
 
 
 def generate(
@@ -105,11 +114,15 @@ def _write(workload: Workload, out: Path, quiet: bool) -> None:
     tell(f"wrote {len(workload):,} jobs to {out}", quiet=quiet)
 
 
+def _check_figure(path: Path) -> None:
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(f"the picture '{path}' must be an HTML file. End its name in .html.")
+    check_targets(path)
+
+
 def _write_figure(figure: object, path: Path) -> None:
     from queuesmith.workload.storage import atomic_write
 
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise OutputError(f"the picture '{path}' must be an HTML file. End its name in .html.")
-    page = figure.to_html(include_plotlyjs=True, full_html=True)  # type: ignore[attr-defined]
+    page = figure.to_html(include_plotlyjs=True, div_id="plot")  # type: ignore[attr-defined]
     with atomic_write(path) as file:
         file.write(page.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.cli.output import Format, tell_changes, working
-from queuesmith.errors import UsageError
+from queuesmith.errors import PolicyError, UsageError, WorkloadError
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster
@@ -88,8 +89,15 @@ class LogOptions:
 
     def _part(self, workload: Workload) -> Workload:
         if self.between is not None:
-            first, last = numbers(self.between.replace(":", ","), "between", count=2)
-            workload = workload.between(int(first), int(last))
+            first, last = numbers(self.between, "between", separator=":", count=2)
+            part = workload.between(int(first), int(last))
+            if not len(part):
+                raise WorkloadError(
+                    f"no job of '{workload.name}' was submitted in seconds {self.between}: its "
+                    f"submissions are from {workload.submit[0]} to {workload.submit[-1]}. "
+                    "Give other seconds with --between FIRST:LAST."
+                )
+            workload = part
         if self.head is not None:
             if self.head < 1:
                 raise UsageError(
@@ -120,7 +128,6 @@ class MachineOptions:
         """Return the machine for a workload."""
         from queuesmith.cluster import Cluster
         from queuesmith.engine.simulate import as_cluster
-        from queuesmith.policy.policy import parse_settings
         from queuesmith.policy.slurm_conf import read_slurm_conf
 
         partitions = read_slurm_conf(self.slurm_conf).partition_priority if self.slurm_conf else {}
@@ -128,7 +135,7 @@ class MachineOptions:
             as_cluster(workload, None, self.cores).cores,
             workload.name,
             partition_priority=partitions,
-            qos_priority=parse_settings(self.qos_priority),
+            qos_priority=settings(self.qos_priority, "qos-priority", "high=100,normal=10"),
         )
 
     def configured(self, policy: Policy) -> Policy:
@@ -177,16 +184,33 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return expanded
 
 
-def numbers(text: str, option: str, count: int | None = None) -> list[float]:
-    """Read a comma-separated list of numbers."""
+def numbers(
+    text: str, option: str, *, separator: str = ",", count: int | None = None
+) -> list[float]:
+    """Read a list of numbers."""
     try:
-        values = [float(part) for part in text.split(",")]
+        values = [float(part) for part in text.split(separator)]
     except ValueError:
         values = []
-    if not values or (count is not None and len(values) != count):
+    if not values or len(values) != (count or len(values)) or not all(map(math.isfinite, values)):
         wanted = "numbers" if count is None else f"{count} numbers"
-        raise UsageError(f"--{option} is '{text}', but it must be {wanted}. Correct it.")
+        raise UsageError(
+            f"--{option} is '{text}', but it must be {wanted} separated by '{separator}'. "
+            "Correct it."
+        )
     return values
+
+
+def settings(text: str, option: str, example: str) -> dict[str, float]:
+    """Read ``name=number,name=number``."""
+    from queuesmith.policy.policy import parse_settings
+
+    try:
+        return parse_settings(text)
+    except PolicyError:
+        raise UsageError(
+            f"--{option} is '{text}', but it must be name=number. Write for example {example}."
+        ) from None
 
 
 def names(text: str) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,7 +27,15 @@ class Format(StrEnum):
 
 def print_json(content: Any) -> None:
     """Print as JSON; numbers that JSON does not know become null."""
-    print(json.dumps(content, indent=2, allow_nan=False, default=str))
+    print(json.dumps(_known(content), indent=2, allow_nan=False, default=str))
+
+
+def _known(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _known(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_known(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
@@ -47,8 +57,9 @@ def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name, value in (rows[0] if rows else {}).items():
-        table.add_column(name, justify="left" if isinstance(value, str) else "right")
+    for name in rows[0] if rows else ():
+        is_text = all(isinstance(row[name], str) for row in rows)
+        table.add_column(name, justify="left" if is_text else "right")
     for row in rows:
         table.add_row(
             *(value if isinstance(value, str) else readable(value) for value in row.values())
@@ -76,6 +87,15 @@ def tell_changes(workload: Workload, *, quiet: bool = False, since: int = 0) -> 
     """Say what was dropped or mended, and why; those before number ``since`` were told already."""
     for change in workload.changes[since:]:
         tell(f"note: {change}", quiet=quiet)
+
+
+def check_targets(*paths: Path | None) -> None:
+    """Refuse files that cannot be written before the work begins, not after."""
+    from queuesmith.workload.storage import _checked_target
+
+    for path in paths:
+        if path is not None:
+            _checked_target(path)
 
 
 @contextmanager
@@ -106,7 +126,8 @@ def progress(task: str, *, quiet: bool = False) -> Iterator[Callable[[float], No
     try:
         yield report
     finally:
-        bar.stop()
+        if bar.live.is_started:  # else stopping it would print an empty line
+            bar.stop()
 
 
 @contextmanager

@@ -15,9 +15,18 @@ from queuesmith.cli.options import (
     LogOptions,
     MachineOptions,
     names,
+    settings,
     with_options,
 )
-from queuesmith.cli.output import Format, print_json, print_rows, progress, tell, tell_changes
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+    tell_changes,
+)
 from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,11 +65,13 @@ def simulate(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under one policy."""
-    from queuesmith.policy.policy import Policy, parse_settings
+    from queuesmith.policy import Policy
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
 
-    chosen = machine.configured(Policy.parse(policy)).having(**parse_settings(",".join(set or [])))
+    check_targets(schedule, save_policy)
+    values = settings(",".join(set or []), "set", "--set alpha=1.5")
+    chosen = machine.configured(Policy.parse(policy)).having(**values)
     wanted = Objective(objective) if objective is not None else None
     workload = log.read()
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
@@ -68,19 +79,21 @@ def simulate(
             workload, machine.cluster(workload), [chosen], strict=log.strict, progress=report
         )[0]
     tell_changes(result.workload, quiet=log.quiet, since=len(workload.changes))
+    counted = result.trimmed(counting.warm_up, counting.cool_down)
+    summary = {**counted.summary().to_dict(), "cores": result.cluster.cores}
+    if wanted is not None:
+        summary |= {"objective": str(wanted), "value": wanted(counted)}
     if schedule is not None:
         result.save(schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
     if save_policy is not None:
         chosen.save(save_policy)
         tell(f"wrote {save_policy}", quiet=log.quiet)
-    counted = result.trimmed(counting.warm_up, counting.cool_down)
-    summary = {**counted.summary().to_dict(), "cores": result.cluster.cores}
-    if wanted is not None:
-        summary |= {"objective": str(wanted), "value": wanted(counted)}
     if format is Format.json:
         print_json(summary)
     else:
+        by_group = summary.pop("awrt_by_group")
+        summary |= {f"awrt[{group}]": value for group, value in by_group.items()}
         print_rows([{"metric": name, "value": value} for name, value in summary.items()], format)
 
 
@@ -105,6 +118,7 @@ def compare(
 
 @with_options
 def report(
+    context: typer.Context,
     log: LogOptions,
     machine: MachineOptions,
     counting: CountingOptions,
@@ -116,8 +130,9 @@ def report(
     """Compare policies and write one self-contained HTML page about it."""
     from queuesmith.report import write_report
 
+    check_targets(out)
     comparison = _compare(log, machine, counting, policies, metrics)
-    command = shlex.join(["queuesmith", *sys.argv[1:]])
+    command = shlex.join(["queuesmith", *context.obj])
     write_report(comparison, out, title=title, command=command)
     tell(f"wrote {out}", quiet=log.quiet)
 

@@ -20,8 +20,9 @@ from queuesmith.engine.scoring import (
 )
 from queuesmith.errors import CancelledError, ClusterError, WorkloadError
 from queuesmith.policy.policy import Policy
-from queuesmith.schedule import Schedule
+from queuesmith.schedule import Schedule, history
 from queuesmith.workload import Workload
+from queuesmith.workload.sacct import peak_cores
 
 _BACKFILL = {
     "none": kernels.NONE,
@@ -77,9 +78,16 @@ def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -
     if cores is None:
         raise ClusterError(
             f"the log '{workload.name}' does not say how many cores its machine has. "
-            "Give --cores N (cores=N in Python)."
+            f"Give --cores N (cores=N in Python){_at_least(workload)}."
         )
     return Cluster(cores, workload.name)
+
+
+def _at_least(workload: Workload) -> str:
+    """Say how many cores were really busy at once, where the log tells."""
+    if history(workload) is None:
+        return ""
+    return f"; {peak_cores(workload):,} were really busy at once"
 
 
 class Replay:

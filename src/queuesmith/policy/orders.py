@@ -126,7 +126,7 @@ def multifactor(
     FairShareDampeningFactor: float = 1,
 ) -> float:
     """Slurm's priority/multifactor, its parameters named as in slurm.conf (times in seconds)."""
-    age = min((now - job.submit) / PriorityMaxAge, 1.0)
+    age = min((now - job.submit) / max(PriorityMaxAge, 1.0), 1.0)
     size = job.cores / machine.cores
     if PriorityFavorSmall:
         size = 1.0 - size

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from queuesmith.errors import PolicyError
 from queuesmith.policy.orders import ORDERS
-from queuesmith.workload.sacct import duration
+from queuesmith.workload.slurm_text import duration
 
 _TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife")
 _SWITCHES = ("PriorityFavorSmall",)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
 from queuesmith.policy import Policy
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
-from queuesmith.schedule import history
-from queuesmith.schedule.objective import Objective
+from queuesmith.schedule import Schedule, history
 from queuesmith.study import simulate_many
 from queuesmith.workload import Workload
 
@@ -38,14 +38,16 @@ def compare(
     warm_up, cool_down
         Shares of the log at its beginning and end whose jobs run but are not counted.
     """
-    for metric in metrics:
-        Objective(metric)  # a wrong name is told before the replays, not after
     cluster = as_cluster(workload, cluster, cores)
     fitting = workload.fitting(cluster.cores, strict=strict)
-    schedules = simulate_many(fitting, cluster, policies, workers=workers, progress=progress)
+    chosen = [Policy.parse(policy) if isinstance(policy, str) else policy for policy in policies]
     real = history(fitting, cluster)
-    if real is not None:
-        schedules.insert(0, real)
-    if warm_up or cool_down:
-        schedules = [schedule.trimmed(warm_up, cool_down) for schedule in schedules]
-    return Comparison(tuple(schedules), tuple(metrics))
+    known = [] if real is None else [real]
+
+    # What is wrong with the question itself is told before the replays, not after.
+    nobody_waits = Schedule(fitting, cluster, fitting.submit, "").trimmed(warm_up, cool_down)
+    labels = [*(each.policy for each in known), *map(str, chosen)]
+    Comparison(tuple(replace(nobody_waits, policy=label) for label in labels), tuple(metrics))
+
+    replayed = simulate_many(fitting, cluster, chosen, workers=workers, progress=progress)
+    return Comparison((*known, *replayed), tuple(metrics), warm_up, cool_down)

@@ -36,10 +36,14 @@ class Comparison:
         what the others are measured against.
     metrics
         Metrics, or expressions over metrics such as ``10*awrt[1] + 4*awrt[2]``.
+    warm_up, cool_down
+        Shares of the log at its beginning and end whose jobs run but do not count in the metrics.
     """
 
     schedules: tuple[Schedule, ...]
     metrics: tuple[str, ...] = DEFAULT_METRICS
+    warm_up: float = 0.0
+    cool_down: float = 0.0
     #: The metrics as objectives, by the text of the expression.
     objectives: Mapping[str, Objective] = field(init=False)
 
@@ -65,11 +69,18 @@ class Comparison:
         return tuple(schedule.policy for schedule in self.schedules)
 
     @cached_property
+    def counted(self) -> tuple[Schedule, ...]:
+        """The schedules without the jobs that do not count."""
+        if not self.warm_up and not self.cool_down:
+            return self.schedules
+        return tuple(each.trimmed(self.warm_up, self.cool_down) for each in self.schedules)
+
+    @cached_property
     def values(self) -> Mapping[str, Mapping[str, float]]:
         """The value of each metric by policy, then by metric."""
         return {
             schedule.policy: {metric: self.objectives[metric](schedule) for metric in self.metrics}
-            for schedule in self.schedules
+            for schedule in self.counted
         }
 
     @cached_property
@@ -83,7 +94,7 @@ class Comparison:
                 metric: _interval(schedule, objective)
                 for metric, objective in self.objectives.items()
             }
-            for schedule in self.schedules
+            for schedule in self.counted
         }
 
     def winners(self, metric: str) -> tuple[str, ...]:
@@ -130,6 +141,8 @@ class Comparison:
             "workload": self.workload.name,
             "jobs": len(self.workload),
             "cores": self.schedules[0].cluster.cores,
+            "warm_up": self.warm_up,
+            "cool_down": self.cool_down,
             "policies": self.rows(),
             "best": {metric: self.best(metric) for metric in self.metrics},
         }

@@ -27,7 +27,7 @@ from queuesmith.report.figure_data import (
 from queuesmith.report.palette import policy_colours, policy_dashes
 from queuesmith.report.table import scales
 from queuesmith.report.wording import duration, metric_title, plain, time_scale
-from queuesmith.schedule.metrics import bounded_slowdown
+from queuesmith.schedule.measures import bounded_slowdown
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
 

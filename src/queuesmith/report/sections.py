@@ -83,10 +83,16 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
         else "The log is too short for confidence intervals: they need two weeks or more."
     )
     first = escape(comparison.policies[0])
+    part = ""
+    if comparison.warm_up or comparison.cool_down:
+        part = (
+            f" Jobs of the first {comparison.warm_up:.0%} and the last {comparison.cool_down:.0%} "
+            "of the log run but do not count in this table."
+        )
     body = (
         f'<p class="verdict">{escape(verdict(comparison))}</p>'
         f"{html_table(comparison, intervals=True)}"
-        f'<p class="note">★ best of the simulated policies. {sure}</p>'
+        f'<p class="note">★ best of the simulated policies. {sure}{part}</p>'
         f"<h3>Relative to {first}</h3>{embed(draw_relative(comparison))}"
     )
     return Section("comparison", "Comparison", body)
@@ -178,15 +184,15 @@ def definitions_section(comparison: Comparison) -> Section:
 
 def reproduce_section(comparison: Comparison, command: str | None) -> Section:
     """Say how to get the same figures again."""
-    cores, real = comparison.schedules[0].cluster.cores, HISTORY in comparison.policies
+    cores = comparison.schedules[0].cluster.cores
     simulated = [policy for policy in comparison.policies if policy != HISTORY]
     code = (
         "import queuesmith as qs\n\n"
-        f'log = qs.read("...").fitting({cores})  # {_one_line(comparison.workload.name)}\n'
-        f"cluster = qs.Cluster({cores})\n"
-        f"schedules = qs.simulate_many(log, cluster, {simulated!r})\n"
-        f"{'schedules.append(qs.history(log, cluster))' + chr(10) if real else ''}"
-        f"comparison = qs.Comparison(tuple(schedules), {comparison.metrics!r})\n"
+        f'log = qs.read("...")  # {_one_line(comparison.workload.name)}\n'
+        "comparison = qs.compare(\n"
+        f"    log,\n    cores={cores},\n    policies={simulated!r},\n"
+        f"    metrics={list(comparison.metrics)!r},\n"
+        f"    warm_up={comparison.warm_up},\n    cool_down={comparison.cool_down},\n)\n"
         'qs.write_report(comparison, "report.html")'
     )
     shell = f"<pre><code>{escape(command)}</code></pre><p>Or in Python:</p>" if command else ""

@@ -14,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.errors import MetricError
-from queuesmith.schedule.metrics import (
+from queuesmith.schedule.measures import (
     DEFAULT_BOUND,
     Average,
     Gini,
     Jobs,
     Quantile,
-    Term,
     TimeAverage,
     TimePeak,
-    find,
-    jobs_of_terms,
     utilization,
 )
+from queuesmith.schedule.metrics import Term, find, jobs_of_terms
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import Bins, CurveName, curve, horizon
@@ -284,7 +282,7 @@ def _time_peaks(slices: Bins) -> _Plan:
 
 
 def _utilizations(jobs: Jobs, weeks: _Weeks) -> _Plan:
-    """Busy core-seconds of a week's slice over what the cores could do in it (paper 0, eq. 1)."""
+    """Busy core-seconds of a week's slice over what the cores could do in it."""
     schedule = jobs.schedule
     edges = np.maximum(weeks.edges, int(schedule.start.min()))
     slices = _slices(jobs, "busy_cores", edges)

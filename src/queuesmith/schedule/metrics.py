@@ -1,293 +1,33 @@
-"""What a schedule is worth: every metric by its name, in a dictionary that one can read.
-
-Paper 0 is Franke, Lepping and Schwiegelshohn (rule-based scheduling), paper 2 is Grothklags and
-Streit (CPLEX against the self-tuning dynP scheduler), paper 4 is the hybrid knapsack scheduler
-that judges four classes of jobs.
-"""
+"""What a schedule is worth: every metric by its name, in a dictionary that one can read."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from queuesmith.errors import MetricError
+from queuesmith.schedule.measures import (
+    CLASSES,
+    DEFAULT_BOUND,
+    Average,
+    Gini,
+    Index,
+    IndexKind,
+    Jain,
+    Jobs,
+    Quantile,
+    Quantity,
+    TimeAverage,
+    TimePeak,
+    checked_bound,
+    makespan,
+    utilization,
+)
 from queuesmith.schedule.schedule import Schedule
-from queuesmith.schedule.timeline import CURVES, CurveName, curve, horizon
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Index = int | str
 Better = Literal["lower", "higher"]
-IndexKind = Literal["none", "group", "class"]
-Quantity = Literal["wait", "response", "slowdown", "bounded_slowdown", "one", "width", "work"]
-
-#: Seconds below which a job's runtime does not blow up its bounded slowdown.
-DEFAULT_BOUND = 10.0
-#: Large and long, large and short, small and long, small and short (paper 4, section 3.3).
-CLASSES = ("A", "B", "C", "D")
-
-
-def bounded_slowdown(schedule: Schedule, bound: float = DEFAULT_BOUND) -> Floats:
-    """Return each job's response over its runtime, where a runtime counts ``bound`` s or more.
-
-    Never below 1: ``max(1, response / max(runtime, bound))``.
-    """
-    checked_bound(bound)
-    return np.maximum(1.0, schedule.response / np.maximum(schedule.workload.runtime, bound))
-
-
-def slowdown(schedule: Schedule) -> Floats:
-    """Return each job's response over its runtime (paper 0, eq. 4).
-
-    A job of no runtime counts as one of 1 s; its slowdown, too, is at least 1.
-    """
-    return bounded_slowdown(schedule, 1.0)
-
-
-def job_classes(schedule: Schedule) -> NDArray[np.str_]:
-    """Return the class of each job, A to D (paper 4, section 3.3).
-
-    Large is above the average number of cores, long above the average runtime.
-    """
-    jobs = schedule.workload
-    small = jobs.cores <= jobs.cores.mean()
-    short = jobs.runtime <= jobs.runtime.mean()
-    return np.asarray(np.asarray(CLASSES)[2 * small + short])
-
-
-def awrt_by_group(schedule: Schedule) -> dict[int, float | None]:
-    """Return the AWRT of every group that has jobs (paper 0, eq. 3).
-
-    None stands for a group whose jobs did no work, which has no AWRT.
-    """
-    jobs = schedule.workload
-    groups, of_job = np.unique(jobs.group, return_inverse=True)
-    work = np.bincount(of_job, weights=jobs.work, minlength=len(groups))
-    weighted = np.bincount(of_job, weights=jobs.work * schedule.response, minlength=len(groups))
-    return {
-        int(group): float(over / total) if total > 0 else None
-        for group, over, total in zip(groups, weighted, work, strict=True)
-    }
-
-
-# -- the jobs that a metric looks at ---------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Jobs:
-    """Some jobs of a schedule, and what a metric may ask about each of them.
-
-    Parameters
-    ----------
-    schedule
-        Where they ran.
-    bound
-        The bound of the bounded slowdown, in seconds.
-    chosen
-        Which jobs; all where it is None.
-    """
-
-    schedule: Schedule
-    bound: float = DEFAULT_BOUND
-    chosen: Mask | None = None
-
-    def take(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return the chosen jobs' part of a column of the schedule."""
-        return column if self.chosen is None else column[self.chosen]
-
-    def values(self, quantity: Quantity) -> Floats:
-        """Return one number a job."""
-        return np.asarray(getattr(self, quantity), dtype=np.float64)
-
-    @cached_property
-    def wait(self) -> Floats:
-        """Seconds from submission to start."""
-        return self.take(self.schedule.wait).astype(np.float64)
-
-    @cached_property
-    def response(self) -> Floats:
-        """Seconds from submission to end."""
-        return self.take(self.schedule.response).astype(np.float64)
-
-    @cached_property
-    def slowdown(self) -> Floats:
-        """Response over runtime, which counts at least 1 s."""
-        return self.take(slowdown(self.schedule))
-
-    @cached_property
-    def bounded_slowdown(self) -> Floats:
-        """Response over runtime, which counts at least the bound."""
-        return self.take(bounded_slowdown(self.schedule, self.bound))
-
-    @cached_property
-    def one(self) -> Floats:
-        """A weight that is the same for every job."""
-        return np.ones(len(self.user))
-
-    @cached_property
-    def width(self) -> Floats:
-        """Cores."""
-        return self.take(self.schedule.workload.cores).astype(np.float64)
-
-    @cached_property
-    def work(self) -> Floats:
-        """Core-seconds, by the true runtime: the resource consumption p_j * m_j of paper 0."""
-        return self.take(self.schedule.workload.work)
-
-    @cached_property
-    def user(self) -> NDArray[np.int64]:
-        """The number of the user."""
-        return self.take(self.schedule.workload.user)
-
-    @cached_property
-    def _classes(self) -> NDArray[np.str_]:
-        return job_classes(self.schedule)
-
-    def narrowed(self, kind: IndexKind, index: Index) -> Jobs:
-        """Keep the jobs of one group or of one class; an error where there are none."""
-        everyone = self.schedule.workload.group if kind == "group" else self._classes
-        wanted = _group_number(self.schedule, index) if kind == "group" else index
-        chosen = np.asarray(everyone == wanted)
-        if not chosen.any():
-            raise MetricError(
-                f"{kind} {index} has no jobs in schedule '{self.schedule.policy}' of workload "
-                f"'{self.schedule.workload.name}'. {_present(self.schedule, kind, everyone)}"
-            )
-        return Jobs(self.schedule, self.bound, chosen)
-
-
-def _group_number(schedule: Schedule, index: Index) -> Index:
-    names = schedule.workload.labels.get("group", ())
-    return names.index(index) if isinstance(index, str) and index in names else index
-
-
-def _present(schedule: Schedule, kind: str, everyone: NDArray[Any]) -> str:
-    present = np.unique(everyone).tolist()
-    if kind == "group":
-        names = schedule.workload.labels.get("group", ())
-        present = [
-            f"{code} ({names[code]})" if 0 <= code < len(names) else str(code) for code in present
-        ]
-    shown = ", ".join(present[:20]) + (", ..." if len(present) > 20 else "")
-    return f"Choose one that has: {shown}."
-
-
-# -- the shapes that a metric can have; the bootstrap of confidence.py knows each of them -----
-
-
-@dataclass(frozen=True)
-class Average:
-    """The average of a quantity over jobs, each with a weight."""
-
-    quantity: Quantity
-    weight: Quantity = "one"
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return the sum of weight times quantity over the sum of weights."""
-        # Sums instead of np.dot: the last digit must not depend on the number of BLAS threads.
-        weight = jobs.values(self.weight)
-        total = float(weight.sum())
-        if total <= 0:
-            raise MetricError(
-                f"the average {self.quantity} weighted by {self.weight} of schedule "
-                f"'{jobs.schedule.policy}' is 0/0: its jobs have no {self.weight}. "
-                "Leave out jobs of no runtime, or take an average that is not weighted."
-            )
-        return float((weight * jobs.values(self.quantity)).sum() / total)
-
-
-@dataclass(frozen=True)
-class Quantile:
-    """The value that a share of the jobs does not exceed, interpolated as numpy does."""
-
-    quantity: Quantity
-    share: float
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return the quantile."""
-        return float(np.quantile(jobs.values(self.quantity), self.share))
-
-
-@dataclass(frozen=True)
-class Gini:
-    """Gini's coefficient of a quantity over jobs; 0 where all have the same, also none."""
-
-    quantity: Quantity
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return half the mean absolute difference of two jobs over the mean."""
-        values = np.sort(jobs.values(self.quantity))
-        total, count = values.sum(), len(values)
-        rank = 2.0 * np.arange(1, count + 1) - count - 1
-        return float((rank * values).sum() / (count * total)) if total > 0 else 0.0
-
-
-@dataclass(frozen=True)
-class Jain:
-    """Jain's index over users of each user's mean of a quantity that is above 0."""
-
-    quantity: Quantity
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return the squared sum over the number of users times the sum of squares."""
-        users, of_job = np.unique(jobs.user, return_inverse=True)
-        by_user = np.bincount(of_job, weights=jobs.values(self.quantity)) / np.bincount(of_job)
-        return float(by_user.sum() ** 2 / (len(users) * np.square(by_user).sum()))
-
-
-@dataclass(frozen=True)
-class TimeAverage:
-    """The average of a curve from the first submission to the last end."""
-
-    curve: CurveName
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return the area under the curve over the makespan."""
-        first, last = horizon(jobs.schedule)
-        begin, finish, amount = CURVES[self.curve](jobs.schedule)
-        area = float((np.maximum(finish - begin, 0) * amount).sum())
-        return area / _lasting(last - first, jobs.schedule)
-
-
-@dataclass(frozen=True)
-class TimePeak:
-    """The highest value of a curve."""
-
-    curve: CurveName
-
-    def __call__(self, jobs: Jobs) -> float:
-        """Return the peak."""
-        return curve(jobs.schedule, self.curve).max()
-
-
-def utilization(jobs: Jobs) -> float:
-    """Return the work over what the cores could do, first start to last end (paper 0, eq. 1)."""
-    schedule = jobs.schedule
-    seconds = _lasting(int(schedule.end.max() - schedule.start.min()), schedule)
-    return float(schedule.workload.work.sum() / (schedule.cluster.cores * seconds))
-
-
-def makespan(jobs: Jobs) -> float:
-    """Return the seconds from the first submission to the last end."""
-    return float(jobs.schedule.end.max() - jobs.schedule.workload.submit[0])
-
-
-def _lasting(seconds: int, schedule: Schedule) -> int:
-    if seconds <= 0:
-        raise MetricError(
-            f"schedule '{schedule.policy}' takes no time, so it has no average over time. "
-            "Give a workload with a job that runs for a second or more."
-        )
-    return seconds
-
-
-# -- the registry ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -408,20 +148,10 @@ def jobs_of_terms(
     return found
 
 
-def checked_bound(bound: float) -> float:
-    """Return the bound of the bounded slowdown; an error unless it is above 0."""
-    if not 0 < bound < float("inf"):
-        raise MetricError(
-            f"the bound of the bounded slowdown is {bound}, but it must be above 0 s. "
-            "Give for example 10."
-        )
-    return float(bound)
-
-
 _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "wait": ("wait: start - submit", "s"),
     "response": ("response: end - submit", "s"),
-    "slowdown": ("slowdown: max(1, response / max(runtime, 1 s)) (paper 0, eq. 4)", "1"),
+    "slowdown": ("slowdown: max(1, response / max(runtime, 1 s)) (Franke, eq. 4)", "1"),
     "bounded_slowdown": ("bounded slowdown: max(1, response / max(runtime, bound))", "1"),
 }
 _SHARES = {
@@ -449,28 +179,28 @@ def _of_papers() -> list[Metric]:
         Metric(
             "awrt",
             Average("response", "work"),
-            "response weighted by work: sum p m (C - r) / sum p m (paper 0, eq. 2; [g]: eq. 3)",
+            "response weighted by work: sum p m (C - r) / sum p m (Franke, eq. 2; [g]: eq. 3)",
             "s",
             index="group",
         ),
         Metric(
             "artww",
             Average("response", "width"),
-            "response weighted by width: sum w (t - s + d) / sum w (paper 2, eq. 2)",
+            "response weighted by width: sum w (t - s + d) / sum w (Streit, eq. 2)",
             "s",
             index="group",
         ),
         Metric(
             "sldwa",
             Average("slowdown", "work"),
-            "slowdown weighted by area, which is cores times runtime (paper 2, section 4)",
+            "slowdown weighted by area, which is cores times runtime (Streit, section 4)",
             "1",
             index="group",
         ),
         Metric(
             "expansion_factor",
             Average("slowdown"),
-            "average (wait + runtime) / runtime; [A]..[D]: of one class (paper 4, section 3.3)",
+            "average (wait + runtime) / runtime; [A]..[D]: of one class (Simon, section 3.3)",
             "1",
             index="class",
         ),
@@ -482,7 +212,7 @@ def _of_machine() -> list[Metric]:
         Metric(
             "utilization",
             utilization,
-            "work / (cores (last end - first start)) (paper 0, eq. 1)",
+            "work / (cores (last end - first start)) (Franke, eq. 1)",
             "1",
             better="higher",
         ),

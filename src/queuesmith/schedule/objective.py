@@ -20,14 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.errors import MetricError
+from queuesmith.schedule.measures import DEFAULT_BOUND, Index, checked_bound
 from queuesmith.schedule.metrics import (
-    DEFAULT_BOUND,
     METRICS,
     Better,
-    Index,
     Metric,
     Term,
-    checked_bound,
     evaluate_all,
     find,
 )

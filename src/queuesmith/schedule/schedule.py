@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from queuesmith.schedule.summary import Summary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """The start of every job of a workload on a cluster.
 
@@ -68,6 +69,13 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.workload)
+
+    def __repr__(self) -> str:
+        jobs, cores = len(self), self.cluster.cores
+        return f"<Schedule '{self.policy}' of '{self.workload.name}': {jobs:,} jobs on {cores:,} cores>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_() if len(self) else escape(repr(self))
 
     @property
     def end(self) -> Ints:

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from queuesmith.errors import MetricError, ScheduleError
-from queuesmith.schedule.metrics import METRICS, Jobs, awrt_by_group
+from queuesmith.schedule.measures import Jobs, awrt_by_group
+from queuesmith.schedule.metrics import METRICS
 from queuesmith.schedule.schedule import Schedule
 
 #: The metrics of a summary, in the order of its rows.

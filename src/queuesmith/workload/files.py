@@ -77,7 +77,7 @@ def read(
     if columns is not None:
         raise UsageError(
             f"columns are named for '{path}', but it is read as {format}, which names its own. "
-            "Leave --columns out, or give --format sacct."
+            "Leave --columns out, or give --log-format sacct."
         )
     return READERS[format](data, path, overrun=overrun, strict=strict)
 

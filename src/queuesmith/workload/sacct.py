@@ -11,10 +11,8 @@ A good export is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import compress
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -24,6 +22,17 @@ from numpy.typing import NDArray
 
 from queuesmith.errors import UsageError, WorkloadError
 from queuesmith.workload.clean import Overrun, RawLog, clean
+from queuesmith.workload.slurm_text import (
+    LARGEST,
+    UNKNOWN,
+    count,
+    date_parser,
+    duration,
+    job_number,
+    state_of,
+    tres_cores,
+    zone_of,
+)
 from queuesmith.workload.storage import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.tables import coded
 from queuesmith.workload.workload import Change, Ints, Workload
@@ -61,21 +70,6 @@ ACTIVE_STATES = (
     "SIGNALING",
     "STAGE_OUT",
 )
-UNKNOWN = ("", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "infinite")
-LARGEST = 2**53
-#: Slurm shortens counts by powers of 1024.
-SUFFIXES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
-
-_DURATION = re.compile(
-    r"(?:(?P<days>[0-9]{1,9})-(?P<dayhours>[0-9]{1,9})(?::(?P<dayminutes>[0-9]{1,9})"
-    r"(?::(?P<dayseconds>[0-9]{1,9}(?:\.[0-9]{1,9})?))?)?"
-    r"|(?:(?P<hours>[0-9]{1,9}):)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,9})?)"
-    r"|(?P<plain>[0-9]{1,12}))"
-)
-_COUNT = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)([KMG]?)")
-_TRES_CPU = re.compile(r"(?:^|,)cpu=([^,]*)")
-_JOB_ID = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]{1,15}|\[.{0,200}\]))?(?:\+[0-9]{1,15})?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?.{0,12}")
 
 
 @dataclass(frozen=True)
@@ -170,7 +164,7 @@ def parse_sacct(
     strict: bool = False,
 ) -> Workload:
     """Read a log from bytes; ``path`` is what messages call it."""
-    zone = _zone(timezone)
+    zone = zone_of(timezone)
     table = _split(decoded(check_text(data, path, "sacct's output")), path, columns)
     table, steps = _without_steps(table)
     table, unfinished = _finished(table, strict)
@@ -180,12 +174,14 @@ def parse_sacct(
             f"nothing is left of '{path}' to replay: {why or 'it has no jobs'}. "
             "Give a log of jobs that ran."
         )
-    submit = table.convert("submit", _date_parser(zone), "a date")
-    start, mended = _starts(table, submit, zone)
+    submit = table.convert("submit", date_parser(zone), "a date")
+    start, early = _starts(table, submit, zone)
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0
-    log, wide = _raw_log(table, submit, start, epoch, zone)
+    runtime, short = _runtime(table, start, zone)
+    log, wide = _raw_log(table, submit, start, runtime, epoch)
     workload = clean(log, overrun=overrun, strict=strict)
-    return workload.replaced(changes=()).noting(steps, *unfinished, *workload.changes, mended, wide)
+    mended = (*workload.changes, early, short, wide)
+    return workload.replaced(changes=()).noting(steps, *unfinished, *mended)
 
 
 def peak_cores(workload: Workload) -> int:
@@ -238,7 +234,7 @@ def _split(text: str, path: AnyPath, columns: str | Sequence[str] | None) -> _Ta
     used = {name: place for place, name in enumerate(names) if name in USED_COLUMNS}
     by_column = {name: [row[place] for row in cells] for name, place in used.items()}
     if "state" in by_column:
-        states = {text: _state(text) for text in set(by_column["state"])}
+        states = {text: state_of(text) for text in set(by_column["state"])}
         by_column["state"] = [states[text] for text in by_column["state"]]
     return _Table(path, by_column, [number for number, _ in numbered])
 
@@ -312,8 +308,8 @@ def _without_steps(table: _Table) -> tuple[_Table, Change]:
     assert name is not None
     jobs = np.fromiter(("." not in text for text in table.columns[name]), np.bool_, len(table))
     steps = int(np.count_nonzero(~jobs))
-    reason = "lines of job steps (.batch, .extern, .0), not jobs; passed over"
-    return table.where(jobs) if steps else table, Change(reason, steps, dropped=False)
+    change = Change("steps of jobs (.batch, .extern, .0)", steps, dropped=False, what="line")
+    return table.where(jobs) if steps else table, change
 
 
 def _finished(table: _Table, strict: bool) -> tuple[_Table, list[Change]]:
@@ -344,11 +340,6 @@ def _finished(table: _Table, strict: bool) -> tuple[_Table, list[Change]]:
     return table.where(~out), changes
 
 
-def _state(text: str) -> str:
-    """Return a state without who brought it about: ``CANCELLED by 123`` is ``CANCELLED``."""
-    return (text.split() or ["(unknown)"])[0].rstrip("+").upper()
-
-
 def _known(table: _Table, name: str) -> NDArray[np.bool_]:
     """Tell which dates of a column are known; all, where the log has no such column."""
     texts = table.columns.get(name)
@@ -361,106 +352,36 @@ def _known(table: _Table, name: str) -> NDArray[np.bool_]:
 # -- texts into numbers --------------------------------------------------------------------
 
 
-def _zone(timezone: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(timezone)
-    except (OSError, ValueError, LookupError, TypeError):
-        raise UsageError(
-            f"the timezone is {timezone!r}, but it must be a name of the IANA database. "
-            "Give for example Europe/Berlin, America/New_York or UTC."
-        ) from None
-
-
-def _date_parser(zone: ZoneInfo, fold: int = 0) -> Callable[[str], int]:
-    """Return a function from a date to Unix seconds, -1 where unknown."""
-
-    def parse(text: str) -> int:
-        text = text.strip()
-        if text.lower() in UNKNOWN:
-            return -1
-        if len(text) <= 12 and text.isascii() and text.isdigit():
-            return int(text) or -1
-        if not _DATE.fullmatch(text):
-            raise ValueError(text)
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=zone, fold=fold)
-        seconds = int(moment.timestamp())
-        return seconds if seconds > 0 else -1
-
-    return parse
-
-
-def duration(text: str) -> int:
-    """Return the seconds of one of Slurm's durations, -1 where it is unlimited or unknown.
-
-    >>> duration("1-02:30"), duration("05:30"), duration("90"), duration("UNLIMITED")
-    (95400, 330, 5400, -1)
-    """
-    text = text.strip()
-    if text.lower() in UNKNOWN:
-        return -1
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    part = {name: float(value) for name, value in match.groupdict("0").items()}
-    days = 86_400 * part["days"] + 3600 * part["dayhours"] + 60 * part["dayminutes"]
-    clock = 3600 * part["hours"] + 60 * (part["minutes"] + part["plain"]) + part["seconds"]
-    return min(round(days + clock + part["dayseconds"]), LARGEST)
-
-
-def _count(text: str) -> int:
-    text = text.strip()
-    if text.lower() in UNKNOWN:
-        return -1
-    match = _COUNT.fullmatch(text.upper())
-    if match is None:
-        raise ValueError(text)
-    return min(round(float(match[1]) * SUFFIXES[match[2]]), LARGEST)
-
-
-def _tres_cores(text: str) -> int:
-    match = _TRES_CPU.search(text)
-    return _count(match[1]) if match else -1
-
-
-def _job_number(text: str) -> int:
-    match = _JOB_ID.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(text)
-    return int(match[1])
-
-
 def _elapsed(table: _Table) -> Ints:
     """Return the runtime that the log states, -1 where it does not."""
     if "elapsedraw" in table.columns:
-        return table.convert("elapsedraw", _count, "a number of seconds")
+        return table.convert("elapsedraw", count, "a number of seconds")
     return table.convert(table.first_of("elapsed"), duration, "a duration such as 1-02:30:00")
 
 
 def _walltime(table: _Table) -> Ints:
     if "timelimit" in table.columns:
         return table.convert("timelimit", duration, "a duration such as 1-02:30:00")
-    minutes = table.convert(table.first_of("timelimitraw"), _count, "a number of minutes")
+    minutes = table.convert(table.first_of("timelimitraw"), count, "a number of minutes")
     return np.where(minutes > 0, np.minimum(minutes, LARGEST) * 60, -1)
 
 
 def _cores(table: _Table, counts: tuple[str, ...], tres: str) -> Ints:
     rule = "a number of processors"
-    cores = table.convert(table.first_of(*counts), _count, rule)
+    cores = table.convert(table.first_of(*counts), count, rule)
     if (cores > 0).all():
         return cores
-    from_tres = table.convert(table.first_of(tres), _tres_cores, "a list such as cpu=12,node=1")
+    from_tres = table.convert(table.first_of(tres), tres_cores, "a list such as cpu=12,node=1")
     return np.where(cores > 0, cores, np.where(from_tres > 0, from_tres, -1))
 
 
 def _starts(table: _Table, submit: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
     """Return when the jobs really began (-1 where unknown), never before their submission."""
     name, rule = table.first_of("start"), "a date"
-    start = table.convert(name, _date_parser(zone), rule)
+    start = table.convert(name, date_parser(zone), rule)
     early = (start >= 0) & (start < submit)
     if early.any():
-        later = table.convert(name, _date_parser(zone, fold=1), rule)
+        later = table.convert(name, date_parser(zone, fold=1), rule)
         start = np.where(early & (later >= submit), later, start)
         early = (start >= 0) & (start < submit)
     reason = "began before the submission; taken to begin with it"
@@ -468,19 +389,28 @@ def _starts(table: _Table, submit: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
     return np.where(early, submit, start), change
 
 
-def _runtime(table: _Table, start: Ints, zone: ZoneInfo) -> Ints:
+def _runtime(table: _Table, start: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
+    """Return how long the jobs ran; one that began and ended in one second counts as one second.
+
+    Such jobs were not cancelled before their start: those were left out before.
+    """
     if table.first_of("elapsedraw", "elapsed"):
-        return _elapsed(table)
-    first, second = (table.convert("end", _date_parser(zone, fold), "a date") for fold in (0, 1))
-    end = np.where(first >= start, first, second)
-    return np.where((start >= 0) & (end >= start), end - start, -1)
+        runtime = _elapsed(table)
+    else:
+        first, second = (table.convert("end", date_parser(zone, f), "a date") for f in (0, 1))
+        end = np.where(first >= start, first, second)
+        runtime = np.where((start >= 0) & (end >= start), end - start, -1)
+    short = (runtime == 0) & (start >= 0)
+    reason = "ran for less than a second; taken to run for one"
+    change = Change(reason, int(np.count_nonzero(short)), dropped=False)
+    return np.where(short, 1, runtime), change
 
 
 # -- columns into a log --------------------------------------------------------------------
 
 
 def _raw_log(
-    table: _Table, submit: Ints, start: Ints, epoch: int, zone: ZoneInfo
+    table: _Table, submit: Ints, start: Ints, runtime: Ints, epoch: int
 ) -> tuple[RawLog, Change]:
     allocated = _cores(table, ("alloccpus", "ncpus"), "alloctres")
     requested = _cores(table, ("reqcpus",), "reqtres")
@@ -493,9 +423,9 @@ def _raw_log(
     if (start >= 0).any():
         extra["real_start"] = np.where(start >= 0, start - epoch, -1)
     log = RawLog(
-        id=table.convert(table.first_of("jobidraw", "jobid"), _job_number, "a job id"),
+        id=table.convert(table.first_of("jobidraw", "jobid"), job_number, "a job id"),
         submit=np.where(submit >= 0, submit - epoch, -1),
-        runtime=_runtime(table, start, zone),
+        runtime=runtime,
         requested_time=_walltime(table),
         requested_cores=np.where(wide, allocated, requested),
         allocated_cores=allocated,
@@ -518,8 +448,8 @@ def _further_columns(table: _Table) -> tuple[dict[str, NDArray[Any]], dict[str, 
         extra["cluster"], labels["cluster"] = coded(table.columns["cluster"])
     nodes = table.first_of("allocnodes", "nnodes")
     if nodes:
-        extra["nodes"] = table.convert(nodes, _count, "a number of nodes")
+        extra["nodes"] = table.convert(nodes, count, "a number of nodes")
     if "jobid" in table.columns:
-        table.convert("jobid", _job_number, "a job id")
+        table.convert("jobid", job_number, "a job id")
         extra["jobid"] = np.array([text.strip() for text in table.columns["jobid"]], dtype=str)
     return extra, labels

@@ -34,10 +34,12 @@ class Change:
     reason: str
     count: int
     dropped: bool
+    what: str = "job"  # or the lines of a log that are no jobs at all
 
     def __str__(self) -> str:
-        verb = "left out" if self.dropped else "mended"
-        return f"{self.count:,} jobs {verb}: {self.reason}"
+        things = self.what if self.count == 1 else f"{self.what}s"
+        mended = "mended" if self.what == "job" else "passed over"
+        return f"{self.count:,} {things} {'left out' if self.dropped else mended}: {self.reason}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +141,11 @@ class Workload:
         object.__setattr__(self, "epoch", epoch)
         object.__setattr__(self, "header", tuple(header))
         object.__setattr__(self, "changes", tuple(changes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        parts |= {"extra": dict(self.extra), "labels": dict(self.labels)}
+        return _from_parts, (parts,)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -312,6 +319,10 @@ class Workload:
     def renamed(self, name: str) -> Workload:
         """Return the same jobs under another name."""
         return self.replaced(name=name)
+
+
+def _from_parts(parts: dict[str, Any]) -> Workload:
+    return Workload(**parts)
 
 
 def _whole(values: ArrayLike, column: str) -> Ints:

@@ -1,0 +1,27 @@
+"""Run the benchmarks named on the command line, or all of them."""
+
+import sys
+
+from benchmarks import command_line, logs, replay
+
+BENCHMARKS = {
+    "replay": replay.main,
+    "growth": replay.growth,
+    "logs": logs.main,
+    "command-line": command_line.main,
+}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(BENCHMARKS)
+    for name in names:
+        if name not in BENCHMARKS:
+            print(f"there is no benchmark '{name}'. Choose from: {', '.join(BENCHMARKS)}.")
+            return 2
+        print(f"\n== {name}")
+        BENCHMARKS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

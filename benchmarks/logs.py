@@ -1,0 +1,44 @@
+"""Jobs a second of reading and writing logs, beside the bare parsing of numbers."""
+
+import gzip
+import io
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import queuesmith as qs
+from benchmarks.data import synthetic, trace
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def bare_parse(path: Path) -> object:
+    """What numpy needs for the numbers alone."""
+    lines = gzip.decompress(path.read_bytes()).split(b"\n")
+    body = b"\n".join(line for line in lines if line and not line.startswith(b";"))
+    return np.loadtxt(io.BytesIO(body), comments=None)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = trace("HPC2N-2002-2.2-cln.swf.gz")
+        if path is None:
+            path = Path(folder) / "log.swf.gz"
+            qs.write(synthetic(200_000), path)
+        log = qs.read(path)
+        bare = seconds(lambda: bare_parse(path))
+        for suffix in (".swf.gz", ".swf", ".csv", ".parquet"):
+            copy = Path(folder) / f"copy{suffix}"
+            out = seconds(lambda copy=copy: qs.write(log, copy))
+            back = seconds(lambda copy=copy: qs.read(copy))
+            print(
+                f"{suffix:<9} {len(log):,} jobs: written in {out:.2f} s, read in {back:.2f} s "
+                f"({len(log) / back:,.0f} jobs/s, {back / bare:.1f} x the bare parsing of SWF)"
+            )

@@ -1,0 +1,84 @@
+"""Jobs a second of the engine, on one core, beside the plain-Python twin and the targets."""
+
+import resource
+import time
+
+import numpy as np
+
+import queuesmith as qs
+from benchmarks.data import SYNTHETIC_CORES, synthetic, trace
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import Replay
+from queuesmith.testing import simulate_slowly
+
+REPEATS = 3
+TWIN_JOBS = 400
+
+#: Jobs a second that each policy is to reach.
+TARGETS = {
+    "fcfs": None,
+    "fcfs+list": None,
+    "fcfs+easy": 1_000_000,
+    "sjf+easy": None,
+    "wfp3+easy": 200_000,
+    "unicep+easy": 200_000,
+    "greedy+easy": 200_000,
+    "power+easy": 200_000,
+    "multifactor+easy": 200_000,
+    "fcfs+conservative": None,
+}
+
+
+def rate(log: qs.Workload, cores: int, policy: str) -> float:
+    """Jobs a second of the quickest of a few replays."""
+    seconds = min(Replay(log, Cluster(cores), policy).run().seconds for _ in range(REPEATS))
+    return len(log) / seconds
+
+
+def twin_rate(log: qs.Workload, cores: int, policy: str) -> float:
+    few = log.head(TWIN_JOBS)
+    began = time.perf_counter()
+    simulate_slowly(few, Cluster(cores), policy)
+    return len(few) / (time.perf_counter() - began)
+
+
+def show(name: str, policy: str, fast: float, slow: float, target: int | None) -> None:
+    verdict = ""
+    if target is not None:
+        verdict = f"  target {target:>9,}: {'met' if fast >= target else 'MISSED'}"
+    print(f"{name:<18}{policy:<20}{fast:>12,.0f} jobs/s  {fast / slow:>8,.0f} x twin{verdict}")
+
+
+def main() -> None:
+    log = synthetic(1_000_000)
+    for policy, target in TARGETS.items():
+        slow = twin_rate(log, SYNTHETIC_CORES, policy)
+        show("lublin 1,000,000", policy, rate(log, SYNTHETIC_CORES, policy), slow, target)
+    path = trace("CTC-SP2-1996-3.1-cln.swf.gz")
+    if path is not None:
+        ctc = qs.read(path)
+        for policy, target in (("fcfs+easy", None), ("fcfs+conservative", 50_000)):
+            show("CTC-SP2", policy, rate(ctc, 338, policy), twin_rate(ctc, 338, policy), target)
+
+
+def growth() -> None:
+    """Time and memory from 100,000 to 10,000,000 jobs under fcfs+easy."""
+    Replay(synthetic(1000), Cluster(SYNTHETIC_CORES), "fcfs+easy").run()
+    for jobs in (100_000, 1_000_000, 10_000_000):
+        log = synthetic(jobs)
+        before = _resident()
+        replay = Replay(log, Cluster(SYNTHETIC_CORES), "fcfs+easy")
+        schedule = replay.run()
+        grown = max(_resident() - before, 0) / jobs
+        columns = sum(a.nbytes for a in vars(log).values() if isinstance(a, np.ndarray)) / jobs
+        print(
+            f"{jobs:>12,} jobs {schedule.seconds:>8.2f} s  {jobs / schedule.seconds:>12,.0f} jobs/s"
+            f"  {columns:>4.0f} bytes a job in the log, {grown:>4.0f} more for the replay"
+        )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"peak of the whole process, generator included: {peak / 10_000_000:,.0f} bytes a job")
+
+
+def _resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+        return int(file.read().split()[1]) * resource.getpagesize()

@@ -1,0 +1,105 @@
+"""The words and numbers of Slurm: durations, dates, counts, states, job ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from queuesmith.errors import UsageError
+
+UNKNOWN = ("", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "infinite")
+LARGEST = 2**53
+#: Slurm shortens counts by powers of 1024.
+SUFFIXES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+
+_DURATION = re.compile(
+    r"(?:(?P<days>[0-9]{1,9})-(?P<dayhours>[0-9]{1,9})(?::(?P<dayminutes>[0-9]{1,9})"
+    r"(?::(?P<dayseconds>[0-9]{1,9}(?:\.[0-9]{1,9})?))?)?"
+    r"|(?:(?P<hours>[0-9]{1,9}):)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+    r"|(?P<plain>[0-9]{1,12}))"
+)
+_COUNT = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)([KMG]?)")
+_TRES_CPU = re.compile(r"(?:^|,)cpu=([^,]*)")
+_JOB_ID = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]{1,15}|\[.{0,200}\]))?(?:\+[0-9]{1,15})?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?.{0,12}")
+
+
+def zone_of(timezone: str) -> ZoneInfo:
+    """Return a time zone by its name."""
+    try:
+        return ZoneInfo(timezone)
+    except (OSError, ValueError, LookupError, TypeError):
+        raise UsageError(
+            f"the timezone is {timezone!r}, but it must be a name of the IANA database. "
+            "Give for example Europe/Berlin, America/New_York or UTC."
+        ) from None
+
+
+def date_parser(zone: ZoneInfo, fold: int = 0) -> Callable[[str], int]:
+    """Return a function from a date to Unix seconds, -1 where unknown."""
+
+    def parse(text: str) -> int:
+        text = text.strip()
+        if text.lower() in UNKNOWN:
+            return -1
+        if len(text) <= 12 and text.isascii() and text.isdigit():
+            return int(text) or -1
+        if not _DATE.fullmatch(text):
+            raise ValueError(text)
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone, fold=fold)
+        seconds = int(moment.timestamp())
+        return seconds if seconds > 0 else -1
+
+    return parse
+
+
+def duration(text: str) -> int:
+    """Return the seconds of one of Slurm's durations, -1 where it is unlimited or unknown.
+
+    >>> duration("1-02:30"), duration("05:30"), duration("90"), duration("UNLIMITED")
+    (95400, 330, 5400, -1)
+    """
+    text = text.strip()
+    if text.lower() in UNKNOWN:
+        return -1
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    part = {name: float(value) for name, value in match.groupdict("0").items()}
+    days = 86_400 * part["days"] + 3600 * part["dayhours"] + 60 * part["dayminutes"]
+    clock = 3600 * part["hours"] + 60 * (part["minutes"] + part["plain"]) + part["seconds"]
+    return min(round(days + clock + part["dayseconds"]), LARGEST)
+
+
+def count(text: str) -> int:
+    """Return a number that may end in K, M or G, -1 where it is unknown."""
+    text = text.strip()
+    if text.lower() in UNKNOWN:
+        return -1
+    match = _COUNT.fullmatch(text.upper())
+    if match is None:
+        raise ValueError(text)
+    return min(round(float(match[1]) * SUFFIXES[match[2]]), LARGEST)
+
+
+def tres_cores(text: str) -> int:
+    """Return the cpus of a list of resources such as ``cpu=12,node=1``, -1 where it has none."""
+    match = _TRES_CPU.search(text)
+    return count(match[1]) if match else -1
+
+
+def job_number(text: str) -> int:
+    """Return the number of a job id; ``12_3`` and ``12+1`` belong to job 12."""
+    match = _JOB_ID.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    return int(match[1])
+
+
+def state_of(text: str) -> str:
+    """Return a state without who brought it about: ``CANCELLED by 123`` is ``CANCELLED``."""
+    return (text.split() or ["(unknown)"])[0].rstrip("+").upper()
