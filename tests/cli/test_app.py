@@ -11,7 +11,7 @@ import pytest
 
 from queuesmith import __version__, errors
 from queuesmith.cli import logs as log_commands
-from queuesmith.cli.app import main
+from queuesmith.cli import main
 
 LOG = ("--log-format", "--columns", "--timezone", "--overrun", "--strict", "--head", "--between")
 LOG += ("--load-factor", "--groups", "--thresholds", "--quiet")

@@ -194,8 +194,7 @@ def test_a_sacct_text_without_header_is_read_by_the_columns_of_xdmod(run, tmp_pa
 def test_the_time_zone_shifts_the_dates_of_a_sacct_text(run, sacct, tmp_path):
     epochs = []
     for zone in ("UTC", "Europe/Berlin"):
-        words = ["--timezone", zone, "--format", "json", "--quiet"]
-        assert run("convert", sacct, *words[:2], "--out", "jobs.swf").code == 0
+        assert run("convert", sacct, "--timezone", zone, "--out", "jobs.swf").code == 0
         epochs.append(read(tmp_path / "jobs.swf").epoch)
     assert epochs[0] - epochs[1] == 3600
 
@@ -203,7 +202,7 @@ def test_the_time_zone_shifts_the_dates_of_a_sacct_text(run, sacct, tmp_path):
 def test_users_are_grouped_by_a_column_of_the_log(run, sacct):
     words = ("--groups", "account", "--format", "json")
     groups = json.loads(run("describe", sacct, *words).out)["groups"]
-    assert sorted(group["name"] for group in groups) == ["bio", "chem"]
+    assert sorted(group["name"].split()[-1] for group in groups) == ["bio", "chem"]
 
 
 def test_thresholds_divide_the_users(run, sacct):
@@ -243,10 +242,10 @@ def test_scale_notes_the_jobs_that_were_not_drawn(run, log):
     assert re.search(r"note: \d+ jobs left out: not drawn in scaling from 64 to 8", outcome.err)
 
 
-def test_scale_asks_for_the_size_where_the_log_does_not_state_it(run, sacct, tmp_path):
-    lines = [line for line in sacct.read_text().splitlines()]
-    (tmp_path / "sizeless.sacct").write_text("\n".join(lines))
-    outcome = run("scale", "sizeless.sacct", "--to", 8, "--out", "out.swf")
-    if outcome.code:  # a sacct export does not say how large the machine is
-        assert outcome.code == 2
-        assert outcome.err.endswith("Give --from N.\n")
+def test_scale_asks_for_the_size_where_the_log_does_not_state_it(run, log, tmp_path):
+    jobs = [line for line in log.read_text().splitlines() if not line.startswith(";")]
+    (tmp_path / "sizeless.swf").write_text("\n".join(jobs))
+    outcome = run("scale", "sizeless.swf", "--to", 8, "--out", "out.swf")
+    assert outcome.code == 2
+    assert outcome.err.endswith("Give --from N.\n")
+    assert not (tmp_path / "out.swf").exists()

@@ -15,8 +15,8 @@ needs_the_compiler = pytest.mark.skipif(
     PLAIN, reason="without the compiler the order fails as plain Python, with its own traceback"
 )
 JOB_FIELDS = (
-    "id, submit, walltime, cores, user, group, partition_factor, qos_factor, usage_share, "
-    "user_share"
+    "id, submit, walltime, cores, log_walltime, log_cores, user, group, partition_factor, "
+    "qos_factor, usage_share, user_share"
 )
 JOBS = Workload(
     submit=[0, 0, 0, 3, 3, 4],

@@ -97,7 +97,7 @@ def test_jobs_wider_than_the_machine_are_left_out_and_counted():
     assert schedule.start.tolist() == [0, 6]
     assert schedule.workload.dropped == 1
     assert [str(change) for change in schedule.workload.changes] == [
-        "1 jobs left out: wider than the machine's 3 cores"
+        "1 job left out: wider than the machine's 3 cores"
     ]
 
 

@@ -1,5 +1,7 @@
 """An order: a function with parameters, its own or one from a file."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,12 @@ def test_parameters_are_set_without_changing_the_order_they_come_from():
 def test_parameters_cannot_be_changed_in_place():
     with pytest.raises(TypeError):
         Order(patient_wide).parameters["wait_power"] = 3
+
+
+def test_an_order_can_be_a_key_and_survives_pickling():
+    order = ORDERS["power"].having(alpha=2)
+    assert {order: 1}[ORDERS["power"].having(alpha=2)] == 1
+    assert pickle.loads(pickle.dumps(order)) == order
 
 
 def test_only_parameters_that_differ_from_the_defaults_are_printed():

@@ -25,7 +25,12 @@ def job(**fields):
         "usage_share": 0.0,
         "user_share": 0.25,
     }
-    return Job(**{**default, **fields})
+    values = {**default, **fields}
+    logarithms = {
+        "log_walltime": math.log(values["walltime"]),
+        "log_cores": math.log(values["cores"]),
+    }
+    return Job(**values, **logarithms)
 
 
 def score(name, waiting, now=0, **parameters):

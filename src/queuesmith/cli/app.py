@@ -10,7 +10,7 @@ from io import TextIOWrapper
 import typer
 
 from queuesmith import __version__
-from queuesmith.cli import demo, logs, replays
+from queuesmith.cli import demo, engine, logs, replays
 from queuesmith.errors import QueuesmithError
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
@@ -91,6 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Run the command line of this process."""
+    engine.own_process = True
     # A terminal that knows no stars gets question marks.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import Quiet
 from queuesmith.cli.output import print_rows, progress, tell
 
@@ -19,6 +20,8 @@ def demo(
 ) -> None:
     """Replay, compare and report on the embedded workload."""
     from queuesmith.cli.output import Format
+
+    load_engine()
     from queuesmith.errors import OutputError
     from queuesmith.report import compare, write_report
     from queuesmith.workload.files import write

@@ -8,7 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,11 +91,16 @@ def tell_changes(workload: Workload, *, quiet: bool = False, since: int = 0) -> 
 
 def check_targets(*paths: Path | None) -> None:
     """Refuse files that cannot be written before the work begins, not after."""
-    from queuesmith.workload.storage import _checked_target
+    from queuesmith.workload.storage import checked_target
 
     for path in paths:
         if path is not None:
-            _checked_target(path)
+            checked_target(path)
+
+
+def on_terminal() -> bool:
+    """Tell whether somebody watches stderr."""
+    return sys.stderr.isatty()
 
 
 @contextmanager
@@ -104,40 +109,51 @@ def progress(task: str, *, quiet: bool = False) -> Iterator[Callable[[float], No
 
     Yields a function to call with the share done, 0 to 1.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-    )
-    bar = Progress(*columns, console=console, transient=True)
     began = time.monotonic()
-    number = bar.add_task(task, total=1.0)
+    shown = not quiet and on_terminal()
+    with ExitStack() as stack:
+        bar: _Bar | None = None
 
-    def report(share: float) -> None:
-        if console.is_terminal and not quiet and time.monotonic() - began > 1:
-            bar.start()
-            bar.update(number, completed=share)
+        def report(share: float) -> None:
+            nonlocal bar
+            if bar is None and shown and time.monotonic() - began > 1:
+                bar = stack.enter_context(_Bar(task))
+            if bar is not None:
+                bar.update(share)
 
-    try:
         yield report
-    finally:
-        if bar.live.is_started:  # else stopping it would print an empty line
-            bar.stop()
+
+
+class _Bar:
+    """A bar on stderr that goes away when it is done."""
+
+    def __init__(self, task: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        share = TextColumn("{task.percentage:>3.0f} %")
+        columns = (TextColumn("{task.description}"), BarColumn(), share, TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(task, total=1.0)
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def update(self, share: float) -> None:
+        self._bar.update(self._task, completed=share)
 
 
 @contextmanager
 def working(task: str, *, quiet: bool = False) -> Iterator[None]:
     """Show that something of unknown length goes on."""
+    if quiet or not on_terminal():
+        yield
+        return
     from rich.console import Console
 
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    with Console(stderr=True).status(task):
         yield
-    else:
-        with console.status(task):
-            yield

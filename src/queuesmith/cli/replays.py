@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import (
     CountingOptions,
     FormatOption,
@@ -65,6 +66,7 @@ def simulate(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under one policy."""
+    load_engine()
     from queuesmith.policy import Policy
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
@@ -169,6 +171,7 @@ def _compare(
     policies: str,
     metrics: str,
 ) -> Comparison:
+    load_engine()
     from queuesmith.policy import parse_policies
     from queuesmith.report import compare
 

@@ -45,6 +45,8 @@ class Jobs(NamedTuple):
     cores: Any
     user: Any  # dense: 0 to users - 1
     group: Any
+    log_walltime: Any
+    log_cores: Any
     partition_factor: Any
     qos_factor: Any
 
@@ -823,7 +825,7 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
 _COLUMN = types.Array(int64, 1, "C", readonly=True)
 _FACTOR = types.Array(float64, 1, "C", readonly=True)
 _INTS, _SMALL, _REALS = int64[::1], int32[::1], float64[::1]
-JOBS_TYPE = types.NamedTuple([_COLUMN] * 7 + [_FACTOR] * 2, Jobs)
+JOBS_TYPE = types.NamedTuple([_COLUMN] * 7 + [_FACTOR] * 4, Jobs)
 USAGE_TYPE = types.NamedUniTuple(_REALS, 3, Usage)
 REPLAY_TYPE = types.NamedTuple(
     [

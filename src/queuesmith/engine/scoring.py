@@ -80,6 +80,8 @@ def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scor
                 jobs.submit[j],
                 jobs.walltime[j],
                 jobs.cores[j],
+                jobs.log_walltime[j],
+                jobs.log_cores[j],
                 jobs.user[j],
                 jobs.group[j],
                 jobs.partition_factor[j],
@@ -110,7 +112,8 @@ def _with_array_of_parameters(function: Callable[..., Any], views: int, count: i
 def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
     """Call the order once with whole columns for numbers; None where it cannot take them."""
     nothing = np.zeros(len(jobs.submit))
-    columns = (jobs.id, jobs.submit, jobs.walltime, jobs.cores, jobs.user, jobs.group)
+    sizes = (jobs.id, jobs.submit, jobs.walltime, jobs.cores)
+    columns = (*sizes, jobs.log_walltime, jobs.log_cores, jobs.user, jobs.group)
     fair = nothing + 1.0 / _users(jobs)
     factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair)
     views: tuple[Any, ...] = (Job(*columns, *factors), 0, Machine(0, 0, 0))

@@ -165,6 +165,8 @@ def _pack(workload: Workload, cluster: Cluster) -> kernels.Jobs:
         cores=workload.cores,
         user=_frozen(user.astype(np.int64)),
         group=workload.group,
+        log_walltime=_frozen(np.log(np.maximum(workload.walltime, 1))),
+        log_cores=_frozen(np.log(workload.cores)),
         partition_factor=_factors(workload, "partition", cluster.partition_priority),
         qos_factor=_factors(workload, "qos", cluster.qos_priority),
     )

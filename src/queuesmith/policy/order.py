@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from queuesmith.errors import PolicyError
@@ -49,7 +49,10 @@ class Order:
         values = dict(defaults)
         for parameter, value in self.parameters.items():
             values[parameter] = self._check_parameter(parameter, value, defaults)
-        object.__setattr__(self, "parameters", values)
+        object.__setattr__(self, "parameters", MappingProxyType(values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Order, (self.function, self.name, dict(self.parameters))
 
     def _check_signature(self) -> dict[str, float]:
         views: list[str] = []
@@ -157,7 +160,7 @@ def _import_file(path: Path) -> object:
             f"policy file '{path}' has a syntax error in line {error.lineno}: {error.msg}. "
             "Correct it."
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(
             f"policy file '{path}' cannot be imported: {type(error).__name__}: {error}. Correct it."
         ) from error

@@ -7,12 +7,15 @@ Functions here use numpy, not math, so that fixed orders can be computed for all
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from queuesmith.policy.order import Order
 from queuesmith.policy.view import Job, Machine
 
 DAY = 86_400
+LOG_2 = math.log(2)
 
 
 def fcfs(job: Job) -> float:
@@ -67,8 +70,8 @@ def wfp3(job: Job, now: int) -> float:
 
 
 def unicep(job: Job, now: int) -> float:
-    """Wait over walltime and the logarithm of the cores (a serial job counts as two cores)."""
-    return (now - job.submit) / (np.log2(max(job.cores, 2)) * job.walltime)
+    """Wait over walltime and the binary logarithm of the cores (a serial job counts as two)."""
+    return (now - job.submit) / (max(job.log_cores / LOG_2, 1.0) * job.walltime)
 
 
 def f1(job: Job) -> float:
@@ -130,7 +133,7 @@ def multifactor(
     size = job.cores / machine.cores
     if PriorityFavorSmall:
         size = 1.0 - size
-    fair_share = 2.0 ** (-job.usage_share / job.user_share / FairShareDampeningFactor)
+    fair_share = np.exp2(-job.usage_share / (job.user_share * FairShareDampeningFactor))
     return (
         PriorityWeightAge * age
         + PriorityWeightFairshare * fair_share
@@ -147,7 +150,7 @@ def power(job: Job, now: int, alpha: float = 1, beta: float = 1, gamma: float = 
     are the same for all jobs and do not change their order. A wait counts as one second at least.
     """
     wait = max(now - job.submit, 1)
-    return alpha * np.log(job.cores) + beta * np.log(wait) + gamma * np.log(job.walltime)
+    return alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
 
 
 ORDERS = {

@@ -93,7 +93,7 @@ class Policy:
             raise PolicyError(
                 f"policy file '{path}' cannot be read: {error.strerror}. Give the name of a file."
             ) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
         known = {"order", "parameters", "backfill"}
         if not isinstance(content, dict) or "order" not in content or set(content) - known:

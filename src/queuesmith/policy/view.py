@@ -15,6 +15,8 @@ class Job(NamedTuple):
     submit: int
     walltime: int
     cores: int
+    log_walltime: float  # natural logarithms of the two, computed once for each job
+    log_cores: float
     user: int
     group: int
     partition_factor: float  # priority of its partition, 0 to 1

@@ -71,8 +71,8 @@ class Schedule:
         return len(self.workload)
 
     def __repr__(self) -> str:
-        jobs, cores = len(self), self.cluster.cores
-        return f"<Schedule '{self.policy}' of '{self.workload.name}': {jobs:,} jobs on {cores:,} cores>"
+        where = f"{len(self):,} jobs on {self.cluster.cores:,} cores"
+        return f"<Schedule '{self.policy}' of '{self.workload.name}': {where}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_() if len(self) else escape(repr(self))

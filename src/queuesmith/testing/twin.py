@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from queuesmith.cluster import Cluster
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.view import Job, Machine
@@ -108,6 +110,8 @@ class Twin:
             task.submit,
             task.walltime,
             task.cores,
+            float(np.log(task.walltime)),
+            float(np.log(task.cores)),
             task.user,
             task.group,
             *task.factors,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.errors import UsageError
 from queuesmith.workload.options import number, seeded, whole_number
-from queuesmith.workload.workload import Change, Ints, Workload
+from queuesmith.workload.workload import LARGEST_WIDTH, Change, Ints, Workload
 
 #: Columns that tell of the old machine or name jobs by their old ids; so do all ``real_...``.
 HISTORY = ("wait", "preceding_job", "think_time")
@@ -39,8 +40,8 @@ def scale(
     widen
         The probability that a job becomes wider rather than being copied.
     """
-    before = whole_number("from_cores", from_cores, 1, "Give the size of the log's machine.")
-    after = whole_number("to_cores", to_cores, 1, "Give the size of the machine wanted.")
+    before = _size("from_cores", from_cores, "Give the size of the log's machine.")
+    after = _size("to_cores", to_cores, "Give the size of the machine wanted.")
     share = number("widen", widen, 0, 1, "Give the share of jobs to widen, for example 0.5.")
     rng = seeded(seed)
     factor = after / before
@@ -59,6 +60,13 @@ def scale(
             dropped=False,
         ),
     )
+
+
+def _size(name: str, cores: int, way_out: str) -> int:
+    size = whole_number(name, cores, 1, way_out)
+    if size > LARGEST_WIDTH:
+        raise UsageError(f"{name} is {size}, but it must be at most {LARGEST_WIDTH:,}. {way_out}")
+    return size
 
 
 def _copies(count: int, factor: float, rng: np.random.Generator) -> Ints:

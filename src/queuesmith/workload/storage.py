@@ -94,7 +94,7 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
     >>> with atomic_write("result.csv") as file:  # doctest: +SKIP
     ...     file.write(b"id,start")
     """
-    target = _checked_target(path)
+    target = checked_target(path)
     special = target.exists() and not target.is_file()
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
@@ -138,9 +138,12 @@ def _unpacked(data: bytes, path: AnyPath) -> bytes:
         ) from None
 
 
-def _checked_target(path: AnyPath) -> Path:
+def checked_target(path: AnyPath) -> Path:
+    """Return where a file is to be written; an error where that cannot be."""
     try:
-        target = Path(path).resolve()
+        target = Path(path)
+        if not target.exists() or target.is_file() or target.is_dir():
+            target = target.resolve()  # devices and pipes stay as they are written
         is_folder, folder_exists = target.is_dir(), target.parent.is_dir()
     except (OSError, RuntimeError, ValueError) as error:
         raise OutputError(f"'{path}' cannot be written ({error}). Give another name.") from None

@@ -253,6 +253,11 @@ class Workload:
                 f"the load factor is {factor}, but it must be above 0. "
                 "Give 1.2 for a fifth more load."
             )
+        if self.span / factor > LARGEST_TIME:
+            raise WorkloadError(
+                f"the load factor is {factor}, but that spreads the jobs over more than "
+                f"{LARGEST_TIME:,} seconds. Give a larger one."
+            )
         origin = int(self.submit[0]) if len(self) else 0
         submit = origin + np.rint((self.submit - origin) / factor).astype(np.int64)
         # What really happened no longer belongs to these arrivals.
