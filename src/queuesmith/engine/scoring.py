@@ -62,19 +62,22 @@ def not_a_number(order: Order, jobs: Jobs, job: int, now: int | None) -> PolicyE
 
 @functools.lru_cache(maxsize=256)
 def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scorer:
-    call = _with_array_of_parameters(function, views, parameters)
+    call, unpack = _taking_a_tuple(function, views, parameters)
 
     @njit(SCORER_TYPE, nogil=True, error_model="numpy", _nrt=False)
     def score_queue(jobs, usage, waiting, scores, now, cores, free, parameters):  # type: ignore[no-untyped-def]
         users = max(len(usage.level) - 1, 1)
         clock = usage_clock(usage, now)
         total = usage.level[users] + usage.slope[users] * clock if len(usage.level) > 0 else 0.0
+        each = 1.0 / total if total > 0.0 else 0.0
         machine = Machine(cores, free, len(waiting))
+        values = unpack(parameters)
         for i in range(len(waiting)):
             j = waiting[i]
             share = 0.0
             if total > 0.0:
-                share = (usage.level[jobs.user[j]] + usage.slope[jobs.user[j]] * clock) / total
+                user = jobs.user[j]
+                share = (usage.level[user] + usage.slope[user] * clock) * each
             job = Job(
                 jobs.id[j],
                 jobs.submit[j],
@@ -89,7 +92,7 @@ def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scor
                 share,
                 1.0 / users,
             )
-            score = call(job, now, machine, parameters)
+            score = call(job, now, machine, values)
             if score != score:
                 return j
             scores[i] = score
@@ -98,15 +101,24 @@ def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scor
     return score_queue  # type: ignore[no-any-return]
 
 
-def _with_array_of_parameters(function: Callable[..., Any], views: int, count: int) -> Scorer:
-    """Return a function that takes its parameters from an array, as the loop hands them over."""
-    compiled = njit(error_model="numpy", _nrt=False)(function)
-    arguments = [*VIEWS[:views], *(f"parameters[{i}]" for i in range(count))]
-    source = f"def call(job, now, machine, parameters): return float(order({', '.join(arguments)}))"
-    namespace: dict[str, Any] = {"order": compiled}
+def _taking_a_tuple(function: Callable[..., Any], views: int, count: int) -> tuple[Scorer, Scorer]:
+    """Return the order as a function of a tuple of parameters, and what makes it of an array.
+
+    Numbers in a tuple cannot change while the loop writes scores, so what depends on them alone is
+    computed once.
+    """
+    order = njit(error_model="numpy", _nrt=False)(function)
+    arguments = ", ".join([*VIEWS[:views], *(f"values[{i}]" for i in range(count))])
+    values = "".join(f"parameters[{i}], " for i in range(count))
+    source = (
+        f"def call(job, now, machine, values): return float(order({arguments}))\n"
+        f"def unpack(parameters): return ({values}0.0)\n"
+    )
+    namespace: dict[str, Any] = {"order": order}
     exec(source, namespace)
-    called: Scorer = njit(error_model="numpy", _nrt=False)(namespace["call"])
-    return called
+    compiled = (njit(error_model="numpy", _nrt=False)(namespace[n]) for n in ("call", "unpack"))
+    call, unpack = compiled
+    return call, unpack
 
 
 def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:

@@ -133,7 +133,8 @@ def multifactor(
     size = job.cores / machine.cores
     if PriorityFavorSmall:
         size = 1.0 - size
-    fair_share = np.exp2(-job.usage_share / (job.user_share * FairShareDampeningFactor))
+    halvings = job.usage_share / (job.user_share * FairShareDampeningFactor)
+    fair_share = np.exp(-LOG_2 * halvings)  # 2 ** -halvings, in half the time
     return (
         PriorityWeightAge * age
         + PriorityWeightFairshare * fair_share
