@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
+# Two runs are measured together, so the floor is checked at the end.
+COVERAGE := --cov --cov-report= --cov-fail-under=0
 
 .PHONY: demo test lint format bench docs clean help
 
@@ -14,9 +16,10 @@ demo: $(VENV)/.runtime  ## replay, compare and report on the embedded workload
 
 test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
 	$(BIN)/coverage erase
-	$(BIN)/pytest -n 2 --cov --cov-report=
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/engine --cov --cov-append --cov-report=
-	$(BIN)/coverage report
+	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -c "import queuesmith.engine"  # compile once
+	$(BIN)/pytest -n 2 $(COVERAGE)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/engine $(COVERAGE) --cov-append
+	$(BIN)/coverage report  # and its floor
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(BIN)/ruff check .

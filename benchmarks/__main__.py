@@ -6,6 +6,8 @@ from benchmarks import command_line, logs, replay
 
 BENCHMARKS = {
     "replay": replay.main,
+    "own-orders": replay.own_orders,
+    "workers": replay.workers,
     "growth": replay.growth,
     "logs": logs.main,
     "command-line": command_line.main,

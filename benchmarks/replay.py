@@ -1,7 +1,9 @@
 """Jobs a second of the engine, on one core, beside the plain-Python twin and the targets."""
 
 import resource
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -59,6 +61,47 @@ def main() -> None:
         ctc = qs.read(path)
         for policy, target in (("fcfs+easy", None), ("fcfs+conservative", 50_000)):
             show("CTC-SP2", policy, rate(ctc, 338, policy), twin_rate(ctc, 338, policy), target)
+
+
+USERS_ORDERS = """
+def shortest(job, now):
+    return -job.walltime
+
+def urgent(job, now):
+    urgency = (now - job.submit) / job.walltime
+    return urgency * urgency * urgency * job.cores
+"""
+
+
+def own_orders() -> None:
+    """Orders from a user's file beside the built-in ones that do the same."""
+    log = synthetic(300_000)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "mine.py"
+        file.write_text(USERS_ORDERS)
+        for mine, built_in in (("shortest", "sjf"), ("urgent", "wfp3")):
+            own = rate(log, SYNTHETIC_CORES, f"{file}:{mine}+easy")
+            other = rate(log, SYNTHETIC_CORES, f"{built_in}+easy")
+            verdict = "met" if other <= 2 * own else "MISSED"
+            print(
+                f"mine.py:{mine}+easy {own:,.0f} jobs/s, {built_in}+easy {other:,.0f} jobs/s: "
+                f"{other / own:.2f} times as long; target 2: {verdict}"
+            )
+
+
+def workers() -> None:
+    """Eight replays at once, by one worker and by two."""
+    log = synthetic(300_000)
+    policies = [f"power(alpha={alpha / 10})+easy" for alpha in range(8)]
+    took = []
+    for count in (1, 2):
+        began = time.perf_counter()
+        qs.simulate_many(log, Cluster(SYNTHETIC_CORES), policies, workers=count)
+        took.append(time.perf_counter() - began)
+    print(
+        f"8 replays of {len(log):,} jobs: 1 worker {took[0]:.2f} s, 2 workers {took[1]:.2f} s "
+        f"({took[0] / took[1]:.2f} times as fast)"
+    )
 
 
 def growth() -> None:

@@ -5,9 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from queuesmith import Cluster, Workload, compare, lublin, simulate
+from queuesmith import Cluster, Workload, compare, demo_workload, lublin, simulate
 from queuesmith.errors import MetricError, QueuesmithError, UsageError, WorkloadError
 from queuesmith.policy import Policy
+from queuesmith.report.table import interval_table
+from queuesmith.testing.policy import random_workload
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +116,25 @@ def test_workers_and_progress_are_handed_on(jobs):
     assert shares[-1] == 1.0
     with pytest.raises(UsageError, match="workers is 0"):
         compare(jobs, policies=("fcfs",), workers=0)
+
+
+def test_the_bound_of_the_bounded_slowdown_is_a_choice():
+    workload = random_workload(np.random.default_rng(3), 60, 8)
+    metric = ("mean_bounded_slowdown",)
+    narrow, wide = (
+        compare(workload, cores=8, policies=["fcfs"], metrics=metric, bound=bound)
+        for bound in (1, 1000)
+    )
+    assert wide.values["fcfs"][metric[0]] < narrow.values["fcfs"][metric[0]]
+    with pytest.raises(MetricError, match="bound of the bounded slowdown is 0"):
+        compare(workload, cores=8, policies=["fcfs"], metrics=metric, bound=0)
+
+
+def test_intervals_stand_beside_the_values_where_they_are_wanted():
+    comparison = compare(demo_workload(), policies=["fcfs+easy", "sjf+easy"], metrics=["mean_wait"])
+    low, high = comparison.to_dict(intervals=True)["intervals"]["sjf+easy"]["mean_wait"]
+    assert low < comparison.values["sjf+easy"]["mean_wait"] < high
+    assert "intervals" not in comparison.to_dict()
+    head = comparison.to_csv(intervals=True).splitlines()[0]
+    assert head == "policy,mean_wait,mean_wait low,mean_wait high"
+    assert " to " in interval_table(comparison)

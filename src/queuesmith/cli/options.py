@@ -154,9 +154,8 @@ class CountingOptions:
     warm_up: Annotated[
         float, _option("Share of the log at its beginning whose jobs do not count.")
     ] = 0.0
-    cool_down: Annotated[float, _option("Share of the log at its end whose jobs do not count.")] = (
-        0.0
-    )
+    cool_down: Annotated[float, _option("Share of the log at its end not counted.")] = 0.0
+    bound: Annotated[float, _option("Bound of the bounded slowdown, in seconds.")] = 10.0
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

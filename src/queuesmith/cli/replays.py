@@ -74,7 +74,7 @@ def simulate(
     check_targets(schedule, save_policy)
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
     chosen = machine.configured(Policy.parse(policy)).having(**values)
-    wanted = Objective(objective) if objective is not None else None
+    wanted = None if objective is None else Objective(objective, bound=counting.bound)
     workload = log.read()
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
         result = simulate_many(
@@ -82,7 +82,7 @@ def simulate(
         )[0]
     tell_changes(result.workload, quiet=log.quiet, since=len(workload.changes))
     counted = result.trimmed(counting.warm_up, counting.cool_down)
-    summary = {**counted.summary().to_dict(), "cores": result.cluster.cores}
+    summary = {**counted.summary(bound=counting.bound).to_dict(), "cores": result.cluster.cores}
     if wanted is not None:
         summary |= {"objective": str(wanted), "value": wanted(counted)}
     if schedule is not None:
@@ -106,16 +106,24 @@ def compare(
     counting: CountingOptions,
     policies: Policies = DEFAULT_POLICIES,
     metrics: Metrics = DEFAULT_METRICS,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Also give 95 % confidence intervals, by weeks.")
+    ] = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under several policies and mark the best; history comes first if known."""
+    from queuesmith.report.table import interval_table
+
     comparison = _compare(log, machine, counting, policies, metrics)
     if format is Format.json:
-        print_json(comparison.to_dict())
+        print_json(comparison.to_dict(intervals=intervals))
     elif format is Format.csv:
-        sys.stdout.write(comparison.to_csv())
+        sys.stdout.write(comparison.to_csv(intervals=intervals))
     else:
         print(comparison)
+        if intervals:
+            print("\n95 % confidence intervals, from redrawing the weeks of the log")
+            print(interval_table(comparison))
 
 
 @with_options
@@ -188,6 +196,7 @@ def _compare(
             strict=log.strict,
             warm_up=counting.warm_up,
             cool_down=counting.cool_down,
+            bound=counting.bound,
             progress=report,
         )
     tell_changes(comparison.workload, quiet=log.quiet, since=len(workload.changes))

@@ -10,6 +10,7 @@ from queuesmith.engine.simulate import as_cluster
 from queuesmith.policy import Policy
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
+from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.study import simulate_many
 from queuesmith.workload import Workload
 
@@ -24,6 +25,7 @@ def compare(
     strict: bool = False,
     warm_up: float = 0.0,
     cool_down: float = 0.0,
+    bound: float = DEFAULT_BOUND,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
@@ -37,6 +39,8 @@ def compare(
         Metrics, or expressions over metrics.
     warm_up, cool_down
         Shares of the log at its beginning and end whose jobs run but are not counted.
+    bound
+        The bound of the bounded slowdown, in seconds.
     """
     cluster = as_cluster(workload, cluster, cores)
     fitting = workload.fitting(cluster.cores, strict=strict)
@@ -47,7 +51,8 @@ def compare(
     # What is wrong with the question itself is told before the replays, not after.
     nobody_waits = Schedule(fitting, cluster, fitting.submit, "").trimmed(warm_up, cool_down)
     labels = [*(each.policy for each in known), *map(str, chosen)]
-    Comparison(tuple(replace(nobody_waits, policy=label) for label in labels), tuple(metrics))
+    asked = tuple(replace(nobody_waits, policy=label) for label in labels)
+    Comparison(asked, tuple(metrics), bound=bound)
 
     replayed = simulate_many(fitting, cluster, chosen, workers=workers, progress=progress)
-    return Comparison((*known, *replayed), tuple(metrics), warm_up, cool_down)
+    return Comparison((*known, *replayed), tuple(metrics), warm_up, cool_down, bound)

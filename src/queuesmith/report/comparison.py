@@ -13,6 +13,7 @@ import numpy as np
 
 from queuesmith.errors import MetricError, UsageError
 from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
@@ -38,12 +39,15 @@ class Comparison:
         Metrics, or expressions over metrics such as ``10*awrt[1] + 4*awrt[2]``.
     warm_up, cool_down
         Shares of the log at its beginning and end whose jobs run but do not count in the metrics.
+    bound
+        The bound of the bounded slowdown, in seconds.
     """
 
     schedules: tuple[Schedule, ...]
     metrics: tuple[str, ...] = DEFAULT_METRICS
     warm_up: float = 0.0
     cool_down: float = 0.0
+    bound: float = DEFAULT_BOUND
     #: The metrics as objectives, by the text of the expression.
     objectives: Mapping[str, Objective] = field(init=False)
 
@@ -54,7 +58,8 @@ class Comparison:
         _check_schedules(self.schedules)
         _check_metrics(self.metrics)
         # A slip in an expression is told before anything is computed.
-        object.__setattr__(self, "objectives", {m: Objective(m) for m in self.metrics})
+        objectives = {metric: Objective(metric, bound=self.bound) for metric in self.metrics}
+        object.__setattr__(self, "objectives", objectives)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -135,24 +140,40 @@ class Comparison:
 
         return pd.DataFrame(self.rows()).set_index("policy")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison ready for JSON."""
+    def to_dict(self, *, intervals: bool = False) -> dict[str, Any]:
+        """Return the comparison ready for JSON, if wanted with confidence intervals."""
         return {
             "workload": self.workload.name,
             "jobs": len(self.workload),
             "cores": self.schedules[0].cluster.cores,
             "warm_up": self.warm_up,
             "cool_down": self.cool_down,
+            "bound": self.bound,
             "policies": self.rows(),
             "best": {metric: self.best(metric) for metric in self.metrics},
+            **({"intervals": self._plain_intervals()} if intervals else {}),
         }
 
-    def to_csv(self) -> str:
-        """Return the comparison as CSV text, one line a policy."""
+    def _plain_intervals(self) -> dict[str, dict[str, list[float | None]]]:
+        return {
+            policy: {metric: [interval.low, interval.high] for metric, interval in row.items()}
+            for policy, row in self.intervals.items()
+        }
+
+    def to_csv(self, *, intervals: bool = False) -> str:
+        """Return the comparison as CSV text, one line a policy.
+
+        With ``intervals``, each metric has two further columns for its confidence interval.
+        """
+        rows: list[dict[str, Any]] = [dict(row) for row in self.rows()]
+        if intervals:
+            for row in rows:
+                for metric, interval in self.intervals[row["policy"]].items():
+                    row |= {f"{metric} low": interval.low, f"{metric} high": interval.high}
         text = io.StringIO()
-        writer = csv.DictWriter(text, ["policy", *self.metrics], lineterminator="\n")
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.rows())
+        writer.writerows(rows)
         return text.getvalue()
 
     def plot(self) -> go.Figure:

@@ -94,7 +94,9 @@ def draw_waits(comparison: Comparison) -> go.Figure:
 def draw_slowdowns(comparison: Comparison) -> go.Figure:
     """Draw which share of the jobs was slowed down by more than which factor."""
     figure = _curves(
-        comparison, lambda schedule: share_above(bounded_slowdown(schedule)), "slowed down above"
+        comparison,
+        lambda schedule: share_above(bounded_slowdown(schedule, comparison.bound)),
+        "slowed down above",
     )
     _style(figure, height=400, x="bounded slowdown", y="share of jobs above")
     figure.update_xaxes(type="log", dtick=1)

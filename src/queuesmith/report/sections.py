@@ -177,7 +177,8 @@ def definitions_section(comparison: Comparison) -> Section:
         for text, objective in comparison.objectives.items()
         if str(objective) not in objective.names
     ]
-    note = "<p>The bound of the bounded slowdown is 10 s. Times are whole seconds.</p>"
+    bound = f"{comparison.bound:g} s"
+    note = f"<p>The bound of the bounded slowdown is {bound}. Times are whole seconds.</p>"
     body = f'<dl class="definitions">{items}{"".join(composed)}</dl>{note}'
     return Section("definitions", "How the metrics are defined", body)
 
@@ -192,7 +193,8 @@ def reproduce_section(comparison: Comparison, command: str | None) -> Section:
         "comparison = qs.compare(\n"
         f"    log,\n    cores={cores},\n    policies={simulated!r},\n"
         f"    metrics={list(comparison.metrics)!r},\n"
-        f"    warm_up={comparison.warm_up},\n    cool_down={comparison.cool_down},\n)\n"
+        f"    warm_up={comparison.warm_up},\n    cool_down={comparison.cool_down},\n"
+        f"    bound={comparison.bound},\n)\n"
         'qs.write_report(comparison, "report.html")'
     )
     shell = f"<pre><code>{escape(command)}</code></pre><p>Or in Python:</p>" if command else ""

@@ -22,11 +22,25 @@ def scales(comparison: Comparison) -> dict[str, Scale]:
 def text_table(comparison: Comparison) -> str:
     """Return the table in plain text, a star before the best of each column."""
     scale = scales(comparison)
-    heads = [_text_head(metric, scale[metric]) for metric in comparison.metrics]
     cells = {
         policy: [_text_cell(comparison, policy, metric, scale[metric]) for metric in scale]
         for policy in comparison.policies
     }
+    return _aligned(scale, cells)
+
+
+def interval_table(comparison: Comparison) -> str:
+    """Return the confidence intervals in plain text; a dash where there is none."""
+    scale = scales(comparison)
+    cells = {
+        policy: [_range(comparison, policy, metric, scale[metric]) or "-" for metric in scale]
+        for policy in comparison.policies
+    }
+    return _aligned(scale, cells)
+
+
+def _aligned(scale: dict[str, Scale], cells: dict[str, list[str]]) -> str:
+    heads = [_text_head(metric, each) for metric, each in scale.items()]
     lines = [["policy", *heads], *([policy, *row] for policy, row in cells.items())]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads) + 1)]
     return "\n".join(
@@ -93,8 +107,13 @@ def _html_cell(
 
 
 def _html_interval(comparison: Comparison, policy: str, metric: str, scale: Scale) -> str:
+    text = _range(comparison, policy, metric, scale)
+    return f"<small>{text}</small>" if text else ""
+
+
+def _range(comparison: Comparison, policy: str, metric: str, scale: Scale) -> str:
     interval = comparison.intervals[policy][metric]
     if interval.low is None or interval.high is None:
         return ""
     low, high = (scale.text(bound, unit=False) for bound in (interval.low, interval.high))
-    return f"<small>{low} to {high}</small>"
+    return f"{low} to {high}"

@@ -106,11 +106,14 @@ class Schedule:
 
         return Objective(expression, bound=bound)(self)
 
-    def summary(self) -> Summary:
-        """Return the metrics that one looks at first."""
+    def summary(self, *, bound: float = 10.0) -> Summary:
+        """Return the metrics that one looks at first.
+
+        ``bound`` is that of the bounded slowdown, in seconds.
+        """
         from queuesmith.schedule.summary import summarize
 
-        return summarize(self)
+        return summarize(self, bound=bound)
 
     def trimmed(self, warm_up: float = 0.0, cool_down: float = 0.0) -> Schedule:
         """Leave out the jobs submitted in the first and last part of the log.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from queuesmith.errors import MetricError, ScheduleError
-from queuesmith.schedule.measures import Jobs, awrt_by_group
+from queuesmith.schedule.measures import DEFAULT_BOUND, Jobs, awrt_by_group, checked_bound
 from queuesmith.schedule.metrics import METRICS
 from queuesmith.schedule.schedule import Schedule
 
@@ -84,14 +84,22 @@ class Summary(Mapping[str, Value]):
         return lines
 
 
-def summarize(schedule: Schedule) -> Summary:
-    """Return the metrics of a schedule that one looks at first."""
+def summarize(schedule: Schedule, *, bound: float = DEFAULT_BOUND) -> Summary:
+    """Return the metrics of a schedule that one looks at first.
+
+    Parameters
+    ----------
+    schedule
+        What is judged.
+    bound
+        The bound of the bounded slowdown, in seconds.
+    """
     if not len(schedule):
         raise ScheduleError(
             f"schedule '{schedule.policy}' of workload '{schedule.workload.name}' has no jobs, "
             "so there is nothing to summarise. Give a workload that has jobs."
         )
-    jobs, by_group = Jobs(schedule), awrt_by_group(schedule)
+    jobs, by_group = Jobs(schedule, checked_bound(bound)), awrt_by_group(schedule)
     rows: dict[str, Value] = {
         "policy": schedule.policy,
         "jobs": len(schedule),
