@@ -4,9 +4,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
+UNCOMPILED := tests/engine tests/grid/test_heuristics.py tests/grid/test_genetic_operators.py
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test lint format bench docs clean help
+.PHONY: demo test lint format bench papers docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,9 +17,9 @@ demo: $(VENV)/.runtime  ## replay, compare and report on the embedded workload
 
 test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
 	$(BIN)/coverage erase
-	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -c "import queuesmith.engine"  # compile once
+	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -c "import queuesmith.engine, queuesmith.grid.methods"  # compile once
 	$(BIN)/pytest -n 2 $(COVERAGE)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/engine $(COVERAGE) --cov-append
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
@@ -33,6 +34,9 @@ format: $(VENV)/.dev  ## put the code into its usual shape
 
 bench: $(VENV)/.dev  ## print the rates of the hot paths
 	$(BIN)/python -m benchmarks
+
+papers: $(VENV)/.dev  ## repeat the papers' experiments; takes hours, see docs/results
+	$(BIN)/python -m papers.grid_ga --figures $(OUT)/papers/grid_ga.html
 
 docs: $(VENV)/.dev  ## build the documentation site into site/
 	$(BIN)/python docs/generate_reference.py

@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import command_line, logs, replay
+from benchmarks import command_line, grid, grid_exact, grid_genetic, logs, replay
 
 BENCHMARKS = {
     "replay": replay.main,
@@ -10,6 +10,9 @@ BENCHMARKS = {
     "workers": replay.workers,
     "growth": replay.growth,
     "logs": logs.main,
+    "grid-heuristics": grid.heuristics,
+    "grid-genetic": grid_genetic.genetic,
+    "grid-exact": grid_exact.exact,
     "command-line": command_line.main,
 }
 

@@ -40,11 +40,22 @@ def reference() -> str:
     group: Any = typer.main.get_command(app)
     parts = [INTRODUCTION, "## Options without a command\n", _table(group.params)]
     for name, command in group.commands.items():
-        parts.append(f"## {name}\n\n{command.help}\n")
-        if command.params:
-            parts.append(f"    queuesmith {name} {_usage(command.params)}\n")
-            parts.append(_table(command.params))
+        parts += _sections(name, command)
     return "\n".join(parts)
+
+
+def _sections(name: str, command: Any) -> list[str]:
+    """Return the section of a command, and those of the commands below it."""
+    parts = [f"## {name}\n\n{command.help}\n"]
+    if hasattr(command, "commands"):
+        for below, each in command.commands.items():
+            # The command that need not be named.
+            parts += _sections(name if below == "run" else f"{name} {below}", each)
+        return parts[1:]
+    if command.params:
+        parts.append(f"    queuesmith {name} {_usage(command.params)}\n")
+        parts.append(_table(command.params))
+    return parts
 
 
 def _usage(params: list[Any]) -> str:

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 import typer
 
 from queuesmith import __version__
-from queuesmith.cli import demo, engine, logs, replays
+from queuesmith.cli import demo, engine, grids, logs, replays
 from queuesmith.errors import QueuesmithError
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
@@ -53,6 +53,7 @@ for command in (
     demo.demo,
 ):
     app.command()(command)
+app.add_typer(grids.app, name="map")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""One runnable study for each paper: its tables beside ours."""

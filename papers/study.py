@@ -1,0 +1,27 @@
+"""What all studies share: where the real data lies, and how tables are kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+
+
+def data_folder(part: str) -> Path:
+    """Return a folder of the real data, or stop with a clear word."""
+    folder = Path(os.environ.get("QUEUESMITH_DATA", ROOT.parent / "shared")) / part
+    if not folder.is_dir():
+        sys.exit(f"there is no folder {folder}: set QUEUESMITH_DATA to the folder of real data.")
+    return folder
+
+
+def markdown(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as a Markdown table."""
+    heads = list(rows[0])
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(str(row[head]) for head in heads) + " |" for row in rows]
+    return "\n".join(lines)

@@ -1,0 +1,279 @@
+"""Commands for independent jobs on heterogeneous machines: ``queuesmith map ...``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.cli.default_command import DefaultCommandGroup
+from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
+from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from queuesmith.grid import EtcMatrix
+    from queuesmith.grid.scenario import Scenario
+
+app = typer.Typer(
+    cls=DefaultCommandGroup,
+    help="Map independent jobs to heterogeneous machines: queuesmith map ETC --method ...",
+    rich_markup_mode=None,
+)
+
+Objective = Annotated[str, typer.Option(help="makespan, flowtime, simultaneous or hierarchic.")]
+Seconds = Annotated[float, typer.Option(help="Time for ga and exact, for each instance.")]
+Preset = Annotated[str, typer.Option(help="Configuration of ga: a preset, or a TOML file.")]
+
+SHOWN = ("instance", "method", "makespan", "flowtime", "lower_bound", "gap_percent", "status")
+
+
+@dataclass(frozen=True)
+class InstanceOptions:
+    """How an instance is read where its file does not tell all."""
+
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of jobs, for files without a header.")
+    ] = None
+    machines: Annotated[
+        int | None, typer.Option(help="Number of machines, for files without a header.")
+    ] = None
+    mips: Annotated[
+        Path | None,
+        typer.Option(help="Capacities of the machines; ETC then lists the work of the jobs."),
+    ] = None
+    zero_as: Annotated[
+        float | None, typer.Option(help="Read times of 0, from rounding, as this small number.")
+    ] = None
+
+    def read(self, path: Path) -> EtcMatrix:
+        """Read one instance."""
+        from queuesmith.grid.etc_files import read_etc, read_work
+
+        if self.mips is not None:
+            return read_work(path, self.mips)
+        return read_etc(path, jobs=self.jobs, machines=self.machines, zero_as=self.zero_as)
+
+
+@app.command("run")
+@with_options
+def run(
+    etc: Annotated[Path, typer.Argument(help="Times of the jobs on the machines.")],
+    instance: InstanceOptions,
+    method: Annotated[
+        str, typer.Option(help="A heuristic such as min-min, ga, or exact.")
+    ] = "exact",
+    objective: Objective = "makespan",
+    preset: Preset = "queuesmith",
+    seconds: Seconds = 10.0,
+    seed: Seed = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads of exact; by default one for each core.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write job, machine, start and finish as CSV.")
+    ] = None,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Map the jobs of one instance."""
+    from queuesmith.grid.etc_files import write_mapping
+    from queuesmith.grid.methods import map_jobs
+
+    check_targets(out)
+    matrix = instance.read(etc)
+    with progress(f"{method} on {matrix.name}", quiet=quiet) as report:
+        mapping = map_jobs(
+            matrix,
+            method,
+            objective=objective,
+            preset=preset,
+            seconds=seconds,
+            seed=seed,
+            workers=workers,
+            progress=report,
+        )
+    if out is not None:
+        write_mapping(mapping, out)
+        tell(f"wrote {out}", quiet=quiet)
+    if format is Format.json:
+        print_json(mapping.to_dict())
+    else:
+        rows = [{"what": key, "value": value} for key, value in mapping.to_dict().items()]
+        plain = (str, int, float, type(None))
+        print_rows([row for row in rows if isinstance(row["value"], plain)], format)
+
+
+@app.command()
+@with_options
+def compare(
+    etc: Annotated[list[Path], typer.Argument(help="One or more instances.")],
+    instance: InstanceOptions,
+    methods: Annotated[
+        str, typer.Option(help="Methods, comma-separated.")
+    ] = "mct,min-min,sufferage,ga,exact",
+    objective: Objective = "makespan",
+    seconds: Seconds = 10.0,
+    seed: Seed = 0,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Map instances by several methods, side by side with the proven bound."""
+    from queuesmith.grid.methods import compare_methods
+
+    matrices = [instance.read(path) for path in etc]
+    with progress(f"mapping {len(matrices)} instances", quiet=quiet) as report:
+        found = compare_methods(
+            matrices,
+            names(methods),
+            objective=objective,
+            seconds=seconds,
+            seed=seed,
+            progress=report,
+        )
+    rows = [{**mapping.to_dict()} for mapping in found]
+    if format is Format.table:
+        rows = [{key: row[key] for key in (*SHOWN, "seconds")} for row in rows]
+    print_rows(rows, format)
+
+
+@app.command()
+def generate(
+    model: Annotated[str, typer.Argument(help="A preset such as u_c_hihi.")],
+    jobs: Annotated[int, typer.Option(help="How many jobs.")],
+    machines: Annotated[int, typer.Option(help="How many machines.")],
+    out: Annotated[Path, typer.Option(help="The file to write; .csv, or the benchmark's format.")],
+    incompatible: Annotated[float, typer.Option(help="Share of impossible pairs.")] = 0.0,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Make an instance by chance, and say what came out."""
+    from queuesmith.grid.etc_describe import describe
+    from queuesmith.grid.etc_files import write_etc
+    from queuesmith.grid.etc_generate import generate_etc
+
+    check_targets(out)
+    matrix = generate_etc(model, jobs, machines, seed=seed, incompatible=incompatible)
+    write_etc(matrix, out)
+    if not quiet:
+        rows = [{"what": what, "value": value} for what, value in describe(matrix).rows()]
+        print_rows(rows, Format.table)
+    tell(f"wrote {out}", quiet=quiet)
+
+
+@app.command("describe")
+@with_options
+def describe_instance(
+    etc: Annotated[Path, typer.Argument(help="Times of the jobs on the machines.")],
+    instance: InstanceOptions,
+    format: FormatOption = Format.table,
+) -> None:
+    """Say how heterogeneous and how consistent an instance is."""
+    from queuesmith.grid.etc_describe import describe
+
+    description = describe(instance.read(etc))
+    if format is Format.json:
+        print_json(description.to_dict())
+    else:
+        print_rows([{"what": what, "value": value} for what, value in description.rows()], format)
+
+
+@app.command()
+def dynamic(
+    log: Annotated[
+        Path | None, typer.Argument(help="A job log; by default jobs are made by chance.")
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(help="Heuristics, NAME-at-once, ga, exact; comma-separated.")
+    ] = "mct-at-once,min-min,sufferage",
+    loads: Annotated[str, typer.Option(help="Offered loads to compare.")] = "0.5,0.7,0.9",
+    interval: Annotated[float, typer.Option(help="Map waiting jobs every so many seconds.")] = 60.0,
+    speeds: Annotated[
+        str, typer.Option(help="Speeds of the machines, for a job log: 1,1,2,4.")
+    ] = "",
+    jobs: Annotated[int, typer.Option(help="How many jobs are made by chance.")] = 1000,
+    machines: Annotated[int, typer.Option(help="How many machines, without a log.")] = 16,
+    up_seconds: Annotated[
+        float | None, typer.Option(help="How long a machine stays on average; default: for good.")
+    ] = None,
+    down_seconds: Annotated[
+        float, typer.Option(help="How long it stays away on average.")
+    ] = 3600.0,
+    decision_seconds: Annotated[
+        float, typer.Option(help="Time for each decision of ga and exact.")
+    ] = 0.2,
+    seed: Seed = 0,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Replay arriving jobs on machines that join and leave, mapped every so often."""
+    from queuesmith.grid.dynamic import Trigger, compare_dynamic
+
+    if log is None:
+        scenario = _chance(jobs, machines, seed, up_seconds, down_seconds)
+    else:
+        scenario = _from_log(log, speeds, seed, up_seconds, down_seconds)
+    chosen = {name: _mapper(name, decision_seconds, seed) for name in names(methods)}
+    wanted = numbers(loads, "loads") if loads else []
+    rows: list[dict[str, Any]] = []
+    with progress("replaying the grid", quiet=quiet) as report:
+        for done, load in enumerate(wanted or [None]):
+            rows += compare_dynamic(
+                scenario,
+                chosen,
+                loads=[] if load is None else [load],
+                trigger=Trigger(seconds=interval),
+            )
+            report((done + 1) / max(len(wanted), 1))
+    print_rows(rows, format)
+
+
+def _chance(
+    jobs: int, machines: int, seed: int, up_seconds: float | None, down_seconds: float
+) -> Scenario:
+    from queuesmith.grid.scenario import generate_scenario
+
+    return generate_scenario(
+        jobs, machines, seed=seed, up_seconds=up_seconds, down_seconds=down_seconds
+    )
+
+
+def _from_log(
+    log: Path, speeds: str, seed: int, up_seconds: float | None, down_seconds: float
+) -> Scenario:
+    from queuesmith.grid.scenario import churn, scenario_from_log
+    from queuesmith.workload.files import read
+
+    if not speeds:
+        raise UsageError(f"machines for '{log}' are missing. Give their speeds: --speeds 1,1,2,4.")
+    rates = numbers(speeds, "speeds")
+    workload = read(log)
+    events = (
+        churn(
+            len(rates),
+            float(workload.span),
+            up_seconds=up_seconds,
+            down_seconds=down_seconds,
+            seed=seed,
+        )
+        if up_seconds is not None
+        else ()
+    )
+    return scenario_from_log(workload, rates, events=events, seed=seed)
+
+
+def _mapper(name: str, seconds: float, seed: int) -> str | Callable[[EtcMatrix], NDArray[Any]]:
+    from queuesmith.grid.methods import map_jobs
+
+    if name not in ("ga", "exact"):
+        return name
+
+    def decide(matrix: EtcMatrix) -> NDArray[Any]:
+        return map_jobs(matrix, name, seconds=seconds, seed=seed, workers=1).machine
+
+    return decide

@@ -1,0 +1,505 @@
+"""Genetic schedulers: populations of mappings that recombine, mutate and survive."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.errors import UsageError
+from queuesmith.grid import genetic_kernels as kernels
+from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.grid.genetic_config import GeneticConfig, load_config
+from queuesmith.grid.genetic_operators import (
+    CROSSOVERS,
+    IMPROVEMENTS,
+    INITIALS,
+    MUTATIONS,
+    RANDOM_INITIALS,
+    SELECTIONS,
+    Operator,
+)
+from queuesmith.grid.mapping import Mapping
+from queuesmith.workload.options import positive, whole_number
+
+Ints = NDArray[np.int64]
+
+#: A block of generations runs about so long before the clock is looked at.
+BLOCK_SECONDS = 0.05
+MOST_IN_A_BLOCK = 4096
+#: So many products of a price and a time are spent on finding the prices of machines.
+PRICE_WORK = 40_000_000
+MOST_PRICE_ROUNDS = 3000
+#: Annealing looks at so many pairs a job, those of least reduced cost.
+CHEAP_PAIRS = 2
+#: The most points of the course of a run among the facts of its mapping.
+MOST_POINTS = 200
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    seconds: float
+    generation: int
+    makespan: float
+    flowtime: float
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How the best of a run became better: a point at the start, at each change, and at the end.
+
+    Parameters
+    ----------
+    generation, seconds
+        When; seconds inside a block of generations are interpolated.
+    makespan, flowtime
+        Of the best individual so far.
+    """
+
+    generation: Ints
+    seconds: Floats
+    makespan: Floats
+    flowtime: Floats
+
+    def to_list(self) -> list[dict[str, float]]:
+        """Return at most ``MOST_POINTS`` of the points, ready for JSON."""
+        count = len(self.generation)
+        chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(int))
+        return [
+            {
+                "generation": int(self.generation[i]),
+                "seconds": round(float(self.seconds[i]), 4),
+                "makespan": float(self.makespan[i]),
+                "flowtime": float(self.flowtime[i]),
+            }
+            for i in chosen
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class GeneticResult:
+    """What one run of a genetic scheduler found.
+
+    Parameters
+    ----------
+    best
+        The best mapping by the objective.
+    course
+        How the best became better.
+    config, seed
+        What was run.
+    generations, evaluations
+        How many there were.
+    stopped
+        What ended the run: ``generations``, ``seconds`` or ``stagnation``.
+    """
+
+    best: Mapping
+    course: Course
+    config: GeneticConfig
+    seed: int
+    generations: int
+    evaluations: int
+    stopped: str
+
+
+class Statistics(NamedTuple):
+    """Mean, best and (sample) standard deviation of a value over runs."""
+
+    mean: float
+    best: float
+    std: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Statistics:
+        """Return the statistics of some values; the deviation of a single one is 0."""
+        array = np.array(values, dtype=np.float64)
+        spread = float(array.std(ddof=1)) if array.size > 1 else 0.0
+        return cls(float(array.mean()), float(array.min()), spread)
+
+
+@dataclass(frozen=True, eq=False)
+class GeneticRuns:
+    """Independent runs of one configuration on one instance."""
+
+    results: tuple[GeneticResult, ...]
+
+    @property
+    def best(self) -> Mapping:
+        """The best mapping of all runs; the first of equals."""
+        return min((r.best for r in self.results), key=lambda m: (m.value, m.flowtime))
+
+    @property
+    def makespan(self) -> Statistics:
+        """The makespans of the runs' best mappings."""
+        return Statistics.of([r.best.makespan for r in self.results])
+
+    @property
+    def flowtime(self) -> Statistics:
+        """The flowtimes of the runs' best mappings."""
+        return Statistics.of([r.best.flowtime for r in self.results])
+
+    @property
+    def value(self) -> Statistics:
+        """The values of the objective."""
+        return Statistics.of([r.best.value for r in self.results])
+
+
+def evolve(
+    matrix: EtcMatrix,
+    config: GeneticConfig | str | Path = "queuesmith",
+    *,
+    objective: str = "simultaneous",
+    seed: int = 0,
+    seconds: float | None = None,
+    start: Sequence[Mapping] = (),
+    progress: Callable[[Progress], None] | None = None,
+) -> GeneticResult:
+    """Evolve a mapping of jobs to machines.
+
+    Parameters
+    ----------
+    matrix
+        The jobs and machines.
+    config
+        A configuration, the name of a preset, or the path of a TOML file.
+    objective
+        What is minimised: ``makespan``, ``flowtime``, ``simultaneous`` (both, weighted) or
+        ``hierarchic`` (makespan, then flowtime).
+    seed
+        Same seed, same run; a run that stops by time is a prefix of the same run with more time.
+    seconds
+        Replaces the time limit of the configuration.
+    start
+        Mappings that the first population begins with.
+    progress
+        Called after each block of generations.
+    """
+    chosen = load_config(config)
+    limit = chosen.seconds if seconds is None else positive("seconds", seconds, "Give 90.")
+    run = _Run(matrix, chosen, objective, whole_number("the seed", seed, 0, "Give 0."), start)
+    stopped = run.until_stopped(limit, progress)
+    return run.result(stopped)
+
+
+def evolve_many(
+    matrix: EtcMatrix,
+    config: GeneticConfig | str | Path = "queuesmith",
+    *,
+    runs: int = 10,
+    objective: str = "simultaneous",
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int = 1,
+) -> GeneticRuns:
+    """Run a genetic scheduler several times; run i has the seed ``seed + i``.
+
+    Runs that stop by generations or stagnation are the same on any number of workers. Where time
+    stops them, do not take more workers than there are cores.
+    """
+    whole_number("runs", runs, 1, "Give for example 10.")
+    whole_number("workers", workers, 1, "Give for example 2.")
+    whole_number("the seed", seed, 0, "Give 0.")
+    once = partial(evolve, matrix, load_config(config), objective=objective, seconds=seconds)
+    with ThreadPoolExecutor(workers) as pool:
+        return GeneticRuns(tuple(pool.map(lambda i: once(seed=seed + i), range(runs))))
+
+
+def objective_weights(objective: str, machines: int, makespan_weight: float) -> Floats:
+    """Return the weights of makespan and flowtime in the first key, of flowtime in the second."""
+    weights = {
+        "makespan": (1.0, 0.0, 0.0),
+        "flowtime": (0.0, 1.0, 0.0),
+        "simultaneous": (makespan_weight, (1.0 - makespan_weight) / machines, 0.0),
+        "hierarchic": (1.0, 0.0, 1.0),
+    }
+    if objective not in weights:
+        raise UsageError(f"there is no objective '{objective}'. Choose from: {', '.join(weights)}.")
+    return np.array(weights[objective])
+
+
+def machine_prices(matrix: EtcMatrix) -> tuple[Floats, float]:
+    """Return a price for each machine and the lower bound of the makespan that they prove.
+
+    They come from a few thousand rounds of raising the prices of late machines; the assignment LP
+    gives slightly better ones.
+    """
+    size = matrix.jobs * matrix.machines
+    rounds = int(min(MOST_PRICE_ROUNDS, max(PRICE_WORK // size, 50)))
+    now, best, load = np.empty((3, matrix.machines))
+    bound = kernels.find_prices(matrix.times, matrix.ready, rounds, now, best, load)
+    return best, float(bound)
+
+
+def new_problem(matrix: EtcMatrix, weights: Floats) -> kernels.Problem:
+    """Return an instance as the compiled code takes it."""
+    prices, _ = machine_prices(matrix)
+    cost = prices * matrix.times
+    near = _cheap(cost)
+    job, machine = np.nonzero(near & (near.sum(axis=1) > 1)[:, None])
+    arrays: tuple[NDArray[Any], ...] = (
+        matrix.times,
+        np.ascontiguousarray(matrix.times.T),
+        matrix.ready,
+        np.ascontiguousarray(np.argsort(cost, axis=1, kind="stable"), dtype=np.int64),
+        matrix.compatible.sum(axis=1, dtype=np.int64),
+        prices,
+        near.sum(axis=1, dtype=np.int64),
+        job.astype(np.int64),
+        machine.astype(np.int64),
+        weights,
+    )
+    for array in arrays:
+        array.setflags(write=False)
+    return kernels.Problem(*arrays)
+
+
+def _cheap(cost: Floats) -> NDArray[np.bool_]:
+    """Return the pairs of least reduced cost: those of 0, one a job, and on average one more."""
+    reduced = cost - cost.min(axis=1, keepdims=True)
+    finite = np.sort(reduced[np.isfinite(reduced)])
+    cut = finite[min(CHEAP_PAIRS * len(cost), finite.size - 1)]
+    return np.asarray(reduced <= cut)
+
+
+def new_pool(slots: int, jobs: int, machines: int) -> kernels.Pool:
+    """Return room for so many individuals."""
+    return kernels.Pool(
+        genes=np.zeros((slots, jobs), np.int64),
+        completion=np.zeros((slots, machines)),
+        flow=np.zeros((slots, machines)),
+        value=np.zeros((slots, kernels.VALUES)),
+    )
+
+
+def new_work(jobs: int, machines: int, seed: int) -> kernels.Work:
+    """Return room for the operators, with random numbers that begin at a seed."""
+    widest = max(jobs, machines, 2 * kernels.FEW)
+    flags = np.zeros(kernels.FLAGS, np.int64)
+    flags[kernels.BAD_JOB] = kernels.NOBODY
+    state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+    return kernels.Work(
+        ints=np.zeros((kernels.ROWS, widest), np.int64),
+        reals=np.zeros(widest),
+        counts=np.zeros((2, machines + 1), np.int64),
+        members=np.zeros((machines, jobs), np.int64),
+        flags=flags,
+        random=state,
+    )
+
+
+class _Run:
+    """One run in progress: the population, the clock, and what has been recorded."""
+
+    def __init__(
+        self,
+        matrix: EtcMatrix,
+        config: GeneticConfig,
+        objective: str,
+        seed: int,
+        start: Sequence[Mapping],
+    ) -> None:
+        self.began = time.perf_counter()
+        self.matrix, self.config, self.objective, self.seed = matrix, config, objective, seed
+        weights = objective_weights(objective, matrix.machines, config.makespan_weight)
+        slots = config.population + config.children + 1
+        self.problem = new_problem(matrix, weights)
+        self.pool = new_pool(slots, matrix.jobs, matrix.machines)
+        self.work = new_work(matrix.jobs, matrix.machines, seed)
+        self.parents = np.arange(config.population, dtype=np.int64)
+        self.children = np.arange(config.population, slots - 1, dtype=np.int64)
+        self.spare = np.zeros(slots, np.int64)
+        self.plan = _plan(config)
+        self.history = np.zeros((MOST_IN_A_BLOCK, kernels.VALUES))
+        self.points: list[tuple[float, float, float, float]] = []
+        self._populate([m.machine for m in start])
+        self._keep_best()
+        self._note(0, self.seconds, self.pool.value[-1])
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def generation(self) -> int:
+        return int(self.work.flags[kernels.GENERATION])
+
+    def until_stopped(
+        self, limit: float | None, progress: Callable[[Progress], None] | None
+    ) -> str:
+        """Run blocks of generations until something says stop; return what."""
+        config, flags = self.config, self.work.flags
+        block = 1
+        restarted_at = 0
+        while True:
+            left = math.inf if limit is None else limit - self.seconds
+            if left <= 0:
+                return "seconds"
+            if config.generations is not None and self.generation >= config.generations:
+                return "generations"
+            since = self.generation - int(flags[kernels.IMPROVED_AT])
+            if config.stagnation is not None and since >= config.stagnation:
+                return "stagnation"
+            restart = config.restart or _NEVER
+            if self.generation - max(restarted_at, self.generation - since) >= restart:
+                self._begin_anew()
+                restarted_at = self.generation
+                since = 0 if config.stagnation is None else since
+            wanted = self._allowed(block, restart, restarted_at)
+            began = self.seconds
+            done = self._block(wanted)
+            spent = max(self.seconds - began, 1e-6)
+            pace = min(BLOCK_SECONDS, max(left - spent, 0.001)) * done / spent
+            block = int(min(max(pace, 1), MOST_IN_A_BLOCK))
+            if progress is not None:
+                best = self.pool.value[-1]
+                progress(Progress(self.seconds, self.generation, float(best[0]), float(best[1])))
+
+    def _allowed(self, block: int, restart: int, restarted_at: int) -> int:
+        """Return how many generations may run before one of the stops is due."""
+        if self.config.generations is not None:
+            block = min(block, self.config.generations - self.generation)
+        due = max(int(self.work.flags[kernels.IMPROVED_AT]), restarted_at) + restart
+        return max(min(block, due - self.generation), 1)
+
+    def _block(self, generations: int) -> int:
+        config, before = self.config, self.seconds
+        first = self.generation
+        done: int = kernels.run_generations(
+            self.problem,
+            self.pool,
+            self.parents,
+            self.children,
+            self.spare,
+            self.plan,
+            CROSSOVERS[config.crossover].function,
+            MUTATIONS[config.mutation].function,
+            SELECTIONS[config.selection].function,
+            IMPROVEMENTS[config.improvement].function,
+            config.merges,
+            generations,
+            config.stagnation or _NEVER,
+            self.history,
+            self.work,
+        )
+        self._check_users_operators()
+        values = self.history[:done]
+        pace = (self.seconds - before) / max(done, 1)
+        previous = np.vstack([self.points[-1][2:], values[:-1, :2]])
+        for i in np.flatnonzero((values[:, :2] != previous).any(axis=1)):
+            self._note(first + int(i) + 1, before + pace * (int(i) + 1), values[i])
+        return done
+
+    def _note(self, generation: int, seconds: float, value: Floats) -> None:
+        self.points.append((generation, seconds, float(value[0]), float(value[1])))
+
+    def _check_users_operators(self) -> None:
+        job, machine = (int(self.work.flags[i]) for i in (kernels.BAD_JOB, kernels.BAD_MACHINE))
+        if job != kernels.NOBODY:
+            names = f"crossover '{self.config.crossover}' or mutation '{self.config.mutation}'"
+            raise UsageError(
+                f"{names} puts job {job} on machine {machine}, which cannot run it or does not "
+                f"exist. Choose among problem.options[job, :problem.option_count[job]]."
+            )
+
+    def _populate(self, given: list[Ints]) -> None:
+        """Make the first population: what was given, then the methods by their shares."""
+        config, genes = self.config, self.pool.genes
+        for slot, machine in enumerate(given[: config.population]):
+            genes[slot] = machine
+        left = config.population - min(len(given), config.population)
+        slot = config.population - left
+        for name, count in _split(left, config.initial).items():
+            for i in range(count):
+                if name in RANDOM_INITIALS or i == 0:
+                    INITIALS[name].function(self.problem, genes[slot], self.work)
+                else:
+                    self._scatter(genes[slot - i], genes[slot])
+                slot += 1
+        kernels.value_all(self.problem, self.pool, self.parents, self.work)
+
+    def _scatter(self, source: Ints, target: Ints) -> None:
+        """Copy an individual, with a share of its jobs on random machines."""
+        INITIALS["random"].function(self.problem, target, self.work)
+        for job in range(len(target)):
+            if kernels.draw(self.work.random) >= self.config.scatter:
+                target[job] = source[job]
+
+    def _begin_anew(self) -> None:
+        """Replace all but the best ever by a new population."""
+        best = self.pool.genes[-1].copy()
+        self.parents[:] = np.arange(self.config.population)
+        self.children[:] = np.arange(self.config.population, len(self.pool.genes) - 1)
+        self._populate([best])
+
+    def _keep_best(self) -> None:
+        for array in self.pool:
+            array[-1] = array[self.parents[0]]
+
+    def result(self, stopped: str) -> GeneticResult:
+        """Return the best ever, with all that is known about the run."""
+        seconds, flags = self.seconds, self.work.flags
+        self._note(self.generation, seconds, self.pool.value[-1])
+        generation, when, makespan, flowtime = (np.array(c) for c in zip(*self.points, strict=True))
+        course = Course(generation.astype(np.int64), when, makespan, flowtime)
+        evaluations = int(flags[kernels.EVALUATIONS])
+        facts = {
+            "preset": self.config.name,
+            "seed": self.seed,
+            "generations": self.generation,
+            "evaluations": evaluations,
+            "stopped": stopped,
+            "history": course.to_list(),
+        }
+        best = Mapping(
+            self.matrix,
+            self.pool.genes[-1],
+            f"ga:{self.config.name}",
+            objective=self.objective,
+            seconds=seconds,
+            facts=facts,
+        )
+        return GeneticResult(
+            best, course, self.config, self.seed, self.generation, evaluations, stopped
+        )
+
+
+_NEVER = np.iinfo(np.int64).max // 2
+
+
+def _plan(config: GeneticConfig) -> Floats:
+    """Return the probabilities and parameters of the operators as the compiled code takes them."""
+    plan = np.zeros(kernels.CHANCES)
+    plan[kernels.CROSS] = config.crossover_probability
+    plan[kernels.MUTATE] = config.mutation_probability
+    plan[kernels.IMPROVE] = config.improvement_probability
+    parameters: dict[int, tuple[Operator, float | None]] = {
+        kernels.CROSS_WITH: (CROSSOVERS[config.crossover], config.crossover_parameter),
+        kernels.MUTATE_WITH: (MUTATIONS[config.mutation], config.mutation_parameter),
+        kernels.SELECT_WITH: (SELECTIONS[config.selection], config.selection_parameter),
+        kernels.IMPROVE_WITH: (IMPROVEMENTS[config.improvement], config.improvement_parameter),
+    }
+    for place, (operator, given) in parameters.items():
+        plan[place] = given if given is not None else operator.parameter or 0.0
+    plan.setflags(write=False)
+    return plan
+
+
+def _split(count: int, shares: Any) -> dict[str, int]:
+    """Split a count by shares; what rounding leaves over goes to the largest remainders."""
+    total = sum(shares.values())
+    exact = {name: count * share / total for name, share in shares.items()}
+    whole = {name: int(value) for name, value in exact.items()}
+    rest = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in rest[: count - sum(whole.values())]:
+        whole[name] += 1
+    return whole

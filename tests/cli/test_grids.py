@@ -1,0 +1,102 @@
+"""``queuesmith map``: independent jobs on heterogeneous machines."""
+
+import csv
+import json
+
+import pytest
+
+from queuesmith.grid.etc_files import read_etc, read_mapping
+
+
+@pytest.fixture
+def instance(run, tmp_path):
+    words = ["map", "generate", "u_i_lolo", "--jobs", "40", "--machines", "4", "--seed", "3"]
+    assert run(*words, "--out", "small.etc", "--quiet").code == 0
+    return tmp_path / "small.etc"
+
+
+def test_generate_says_what_came_out(run, tmp_path):
+    words = ["map", "generate", "u_c_hihi", "--jobs", "20", "--machines", "3", "--out", "a.csv"]
+    outcome = run(*words)
+    assert outcome.code == 0
+    assert "consist" in outcome.out
+    assert read_etc(tmp_path / "a.csv").times.shape == (20, 3)
+
+
+@pytest.mark.parametrize("method", ["min-min", "sufferage", "ga", "exact"])
+def test_a_mapping_comes_with_its_bound_and_status(run, instance, method):
+    outcome = run("map", instance, "--method", method, "--seconds", "1", "--format", "json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    keys = {"makespan", "flowtime", "lower_bound", "gap_percent", "status", "seconds"}
+    assert keys <= set(found)
+    assert found["lower_bound"] <= found["makespan"] * (1 + 1e-9)
+    assert found["method"].startswith(method)
+
+
+@pytest.mark.parametrize("objective", ["flowtime", "simultaneous", "hierarchic"])
+def test_every_objective_has_a_bound(run, instance, objective):
+    words = ["--method", "min-min", "--objective", objective, "--format", "json"]
+    found = json.loads(run("map", instance, *words).out)
+    assert 0 < found["lower_bound"] <= found["value"]
+
+
+def test_the_least_flowtime_is_proven(run, instance):
+    words = ["--objective", "flowtime", "--seconds", "5", "--format", "json"]
+    found = json.loads(run("map", instance, *words).out)
+    assert found["status"] == "optimal"
+    assert found["gap_percent"] == 0
+
+
+def test_the_mapping_is_written_as_csv(run, instance, tmp_path):
+    outcome = run("map", instance, "--method", "mct", "--out", "mapping.csv", "--format", "json")
+    mapping = read_mapping(tmp_path / "mapping.csv", read_etc(instance))
+    assert mapping.makespan == pytest.approx(json.loads(outcome.out)["makespan"])
+
+
+def test_compare_lists_methods_side_by_side(run, instance):
+    outcome = run("map", "compare", instance, "--methods", "olb,min-min", "--format", "csv")
+    rows = list(csv.DictReader(outcome.out.splitlines()))
+    assert [row["method"] for row in rows] == ["olb", "min-min"]
+    assert len({row["lower_bound"] for row in rows}) == 1
+
+
+def test_describe_tells_how_consistent_an_instance_is(run, instance):
+    outcome = run("map", "describe", instance, "--format", "json")
+    assert json.loads(outcome.out)["jobs"] == 40
+
+
+def test_dynamic_compares_methods_over_loads(run):
+    words = ["--jobs", "60", "--machines", "3", "--methods", "mct-at-once,min-min,exact"]
+    options = ["--loads", "0.5,0.9", "--decision-seconds", "0.05", "--format", "json"]
+    outcome = run("map", "dynamic", *words, *options)
+    assert outcome.code == 0
+    assert len(json.loads(outcome.out)) == 6
+
+
+def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
+    words = ["--speeds", "1,2,40", "--methods", "min-min", "--loads", "0.7"]
+    options = ["--up-seconds", "20000", "--format", "json"]
+    outcome = run("map", "dynamic", log, *words, *options)
+    assert outcome.code == 0
+    assert json.loads(outcome.out)[0]["jobs"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere.etc"], "there is no file 'nowhere.etc'"),
+        (["{instance}", "--method", "magic"], "there is no method 'magic'"),
+        (["{instance}", "--objective", "luck"], "there is no objective 'luck'"),
+        (["{instance}", "--method", "ga", "--preset", "none"], "none"),
+        (["{instance}", "--method", "ga", "--seconds", "-1"], "seconds"),
+        (["dynamic", "{instance}"], "--speeds"),
+        (["generate", "u_x", "--jobs", "1", "--machines", "1", "--out", "x.csv"], "u_x"),
+    ],
+)
+def test_a_wrong_call_gets_one_sentence(run, instance, words, sentence):
+    outcome = run("map", *(word.format(instance=instance) for word in words))
+    assert outcome.code in (1, 2)
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert sentence in outcome.err
