@@ -216,8 +216,8 @@ def figures() -> dict[str, dict[str, GeneticConfig]]:
         for name in ("random", "best", "linear-ranking", "binary-tournament", "n-tournament")
     }
     replacement = {
-        name: replace(TUNING, replacement=name, selection="linear-ranking")
-        for name in ("generational", "elitist", "if-better")
+        name: replace(TUNING, replacement=name, offspring=children, selection="linear-ranking")
+        for name, children in (("generational", 80), ("elitist", 78), ("if-better", 80))
     }
     return {
         "Figure 3: move & swap": move_swap,

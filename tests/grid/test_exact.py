@@ -104,6 +104,14 @@ def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPa
     assert solve_exact(matrix, "flowtime", seconds=0.3, start=start).flowtime < start.flowtime
 
 
+def test_many_machines_are_annealed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_module, "MANY", 3)
+    matrix = _random(400, 4)
+    found = solve_exact(matrix, seconds=1)
+    assert found.gap_percent is not None
+    assert found.gap_percent < 1.0
+
+
 def test_one_machine_takes_all_jobs() -> None:
     for objective in OBJECTIVES:
         found = solve_exact(EtcMatrix([[3.0], [4.0]], ready=[1.0]), objective, seconds=0.2)

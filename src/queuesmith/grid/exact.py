@@ -58,6 +58,8 @@ WALKS = (
 PROBE, MOST_STEPS = 20_000, 2_000_000_000
 #: Caps are lower by this, relatively, so that no rounding lifts a mapping above them.
 HAIR = 1e-12
+#: With more machines than this, single moves are annealed before the walks.
+MANY = 64
 #: Seconds of a walk before its habits change.
 ROUND = 2.5
 #: Rounds after which a worker goes on from the best mapping of all.
@@ -227,7 +229,7 @@ def _search_seconds(work: _Work) -> float:
     """How long to search before the solvers begin: little where they may prove the optimum."""
     if work.matrix.times.size <= CPSAT_COLUMNS:
         return min(0.05 * work.left, 1.0)
-    return 0.5 * work.left
+    return work.left if work.matrix.machines > MANY else 0.5 * work.left
 
 
 def _search(work: _Work, seconds: float, workers: int | None = None) -> None:
@@ -248,6 +250,8 @@ def _search(work: _Work, seconds: float, workers: int | None = None) -> None:
 def _walk(work: _Work, which: int, ends: float, seed: int) -> None:
     """Walk until the time is over, from the best mapping of all where one's own is worse."""
     search = Search(work.bound, work.machine, seed=seed)
+    if work.matrix.machines > MANY:
+        _anneal(search, 0.7 * (ends - time.perf_counter()))
     for turn in itertools.count(which):
         left = ends - time.perf_counter()
         if work.closed or left <= 0:
@@ -257,6 +261,15 @@ def _walk(work: _Work, which: int, ends: float, seed: int) -> None:
         work.offer(search.machine)
         if turn % PARTING == 0 and work.value < search.makespan * (1 - TOLERANCE):
             search.restart(work.machine)
+
+
+def _anneal(search: Search, seconds: float) -> None:
+    """Anneal by single moves for about so many seconds."""
+    search.anneal(PROBE, aim=0.01, hot=0.01, cold=0.01)  # to have it compiled, or loaded
+    began = time.perf_counter()
+    search.anneal(5 * PROBE, aim=0.01, hot=0.01, cold=0.01)
+    rate = 5 * PROBE / max(time.perf_counter() - began, 1e-4)
+    search.anneal(int(max(seconds, 0.0) * rate), aim=0.002, hot=0.3, cold=0.003)
 
 
 def _prove_and_search(work: _Work) -> None:

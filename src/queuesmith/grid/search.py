@@ -39,11 +39,7 @@ NUMBERS = 6
 
 #: The target is only so little below the best makespan, relatively, once larger steps fail.
 MODEST = 1e-7
-#: A walk first aims so far above the bound: a target that is easily met invites dear columns.
-AIM = 0.004
-#: What part of the way to the best makespan a target is raised that is too hard to meet.
-RELAX = 0.2
-#: Steps for each machine without success after which the target is raised.
+#: Steps for each machine without success after which the target becomes modest.
 PATIENCE = 250.0
 
 
@@ -107,9 +103,8 @@ HABITS = Habits(hot=0.06, cold=0.015, cycle=30_000.0, reach=0.1, flips=14)
 NEAR = 5
 #: A gap counts for no more than this, and is divided among so many machines as is usual.
 WIDE, USUAL = 0.01, 16.0
-#: The share of steps that begin with a machine that is late. The others make two machines that
-#: are not do the same, or less, at less cost.
-LATE = 0.6
+#: What a machine that is late by the whole bound counts for, over one that is late by little.
+FAR = 100.0
 #: Steps between two looks at the clock.
 CHUNK = 500
 #: For mixtures with flowtime: the first temperature, in values of a mean job, and the last over it.
@@ -352,18 +347,16 @@ def temperature_of(state, habits):
 def step(ground, state, room, habits):
     """Divide some jobs of two machines anew."""
     machines = len(state.load)
-    late = choose_late(state) if uniform(state.seed) < LATE else -1
+    late = choose_late(state)
     capped = late if late >= 0 else draw(state.seed, machines)
     other = choose_other(ground, state, capped)
     if next_random(state.seed) >> uint64(63) == 0:
         capped, other = other, capped
     gap = min(state.numbers[BEST] - 1.0, WIDE) * min(1.0, USUAL / machines)
     chance = uniform(state.seed)
-    dearest = habits.reach * gap * chance * chance / (1.0 - chance)  # at times far dearer
+    dearest = habits.reach * gap * chance * chance
     flips = choose_flips(ground, state, room, capped, other, dearest, habits.flips)
     room_left = state.numbers[TARGET] - state.load[capped]
-    if late < 0 and room_left > 0 and state.load[other] <= state.numbers[TARGET]:
-        room_left = 0.0
     chosen = best_flips(room, flips, room_left)
     if chosen > 0:
         temperature = temperature_of(state, habits) * gap
@@ -389,14 +382,6 @@ def succeed(ground, state):
     state.numbers[STALE] = 0.0
     aim = min(state.numbers[BEST] * (1 - MODEST), span - 0.5 * idle)
     state.numbers[TARGET] = max(aim, 1.0)
-
-
-@kernel
-def relax(state):
-    """Raise a target that proved too hard to meet, some way towards the best makespan."""
-    modest = state.numbers[BEST] * (1 - MODEST)
-    target = state.numbers[TARGET] + RELAX * (modest - state.numbers[TARGET])
-    state.numbers[TARGET] = modest if modest - target < MODEST else target
 
 
 _REALS, _INTS, _SMALL = float64[::1], int64[::1], int32[::1]
@@ -429,8 +414,59 @@ def walk(ground, state, room, habits, steps):
         if all_beyond(ground, state) == 0.0:
             succeed(ground, state)
         elif state.numbers[STALE] > PATIENCE * len(state.load):
-            relax(state)
+            state.numbers[TARGET] = max(state.numbers[BEST] * (1 - MODEST), 1.0)
             state.numbers[STALE] = 0.0
+
+
+# -- many machines ---------------------------------------------------------------------------------
+
+
+@kernel
+def strain(ground, state, machine, load):
+    """Return the price of what is beyond the target, and more for a machine far beyond."""
+    late = load - state.numbers[TARGET]
+    return ground.price[machine] * late * (1.0 + FAR * late) if late > 0 else 0.0
+
+
+@kernel
+def try_move(ground, state, temperature):
+    """Offer a job one of its cheap machines, at times in exchange for a job of that machine."""
+    job = draw(state.seed, len(state.machine))
+    home = state.machine[job]
+    goal = int64(ground.near[job, draw(state.seed, ground.near.shape[1])])
+    if goal == home or ground.extra[job, goal] == np.inf:
+        return
+    leaving = state.load[home] - ground.times[job, home]
+    arriving = state.load[goal] + ground.times[job, goal]
+    peer = -1
+    if state.count[goal] > 0 and next_random(state.seed) >> uint64(63) == 0:
+        peer = state.member[goal, draw(state.seed, state.count[goal])]
+        leaving += ground.times[peer, home]
+        arriving -= ground.times[peer, goal]
+    worse = strain(ground, state, home, leaving) + strain(ground, state, goal, arriving)
+    worse -= strain(ground, state, home, state.load[home])
+    worse -= strain(ground, state, goal, state.load[goal])
+    if worse > 0 and uniform(state.seed) >= math.exp(-worse / temperature):
+        return
+    move(state, job, goal)
+    if peer >= 0:
+        move(state, peer, home)
+    state.load[home] = leaving
+    state.load[goal] = arriving
+
+
+@njit(void(GROUND_TYPE, STATE_TYPE, float64, float64, int64), nogil=True, cache=True, _nrt=False)
+def anneal_span(ground, state, hot, cold, steps):
+    """Make machines keep to the target by single moves and swaps, while it cools.
+
+    Where there are many machines, two of them share few jobs, and dividing those anew helps little.
+    """
+    temperature = hot
+    cooling = (cold / hot) ** (1.0 / max(steps, 1))
+    for _ in range(steps):
+        try_move(ground, state, temperature)
+        temperature *= cooling
+    settle(ground, state)
 
 
 # -- makespan and flowtime together ----------------------------------------------------------------
@@ -613,6 +649,21 @@ class Search:
             self.run(CHUNK)
         return self.makespan
 
+    def anneal(self, steps: int, *, aim: float, hot: float, cold: float) -> float:
+        """Anneal by single moves and swaps towards a target above the bound by ``aim`` of it.
+
+        Temperatures are in units of a mean job's price.
+        """
+        unit = 1.0 / len(self._state.machine)
+        self._state.numbers[TARGET] = 1.0 + aim
+        anneal_span(self._ground, self._state, hot * unit, cold * unit, steps)
+        span = float(self._state.load.max())
+        if span < self._state.numbers[BEST]:
+            self._state.numbers[BEST] = span
+            self._state.best[:] = self._state.machine
+        self._state.numbers[TARGET] = max(self._state.numbers[BEST] * (1 - MODEST), 1.0)
+        return self.makespan
+
     def restart(self, machine: NDArray[np.int64]) -> None:
         """Continue from another mapping, which becomes the best if it is better."""
         numbers = np.array(self._state.numbers)
@@ -653,8 +704,7 @@ def _new_state(ground: Ground, machine: NDArray[np.int64], seed: int) -> State:
     own_times = ground.times[np.arange(jobs), machine]
     load = ground.ready + np.bincount(machine, own_times, minlength=machines)
     numbers = np.zeros(NUMBERS)
-    numbers[BEST] = load.max()
-    numbers[TARGET] = 1.0 + min(AIM, 0.5 * (numbers[BEST] - 1.0))
+    numbers[TARGET] = numbers[BEST] = load.max()
     first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
     start = np.array(machine, dtype=np.int64)
     return State(start, load, member, place, count, start.copy(), numbers, first)

@@ -129,11 +129,12 @@ def multifactor(
     FairShareDampeningFactor: float = 1,
 ) -> float:
     """Slurm's priority/multifactor, its parameters named as in slurm.conf (times in seconds)."""
-    age = min((now - job.submit) / max(PriorityMaxAge, 1.0), 1.0)
-    size = job.cores / machine.cores
+    # Products with inverses, since these are the same for all jobs and so computed once.
+    age = min((now - job.submit) * (1.0 / max(PriorityMaxAge, 1.0)), 1.0)
+    size = job.cores * (1.0 / machine.cores)
     if PriorityFavorSmall:
         size = 1.0 - size
-    halvings = job.usage_share / (job.user_share * FairShareDampeningFactor)
+    halvings = job.usage_share * (1.0 / (job.user_share * FairShareDampeningFactor))
     fair_share = np.exp(-LOG_2 * halvings)  # 2 ** -halvings, in half the time
     return (
         PriorityWeightAge * age
