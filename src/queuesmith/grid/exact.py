@@ -269,7 +269,7 @@ def _anneal(search: Search, seconds: float) -> None:
     began = time.perf_counter()
     search.anneal(5 * PROBE, aim=0.01, hot=0.01, cold=0.01)
     rate = 5 * PROBE / max(time.perf_counter() - began, 1e-4)
-    search.anneal(int(max(seconds, 0.0) * rate), aim=0.002, hot=0.3, cold=0.003)
+    search.anneal(int(max(seconds, 0.0) * rate), aim=0.002, hot=0.1, cold=0.003)
 
 
 def _prove_and_search(work: _Work) -> None:

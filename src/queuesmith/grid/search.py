@@ -39,7 +39,11 @@ NUMBERS = 6
 
 #: The target is only so little below the best makespan, relatively, once larger steps fail.
 MODEST = 1e-7
-#: Steps for each machine without success after which the target becomes modest.
+#: A target too hard to meet is raised by this part of the way to the best makespan, or becomes
+#: modest at once where it is so near, or where there are no more machines than usual: with many, a
+#: target that is easily met invites dear columns.
+RELAX, NEAR_BY = 0.1, 1e-4
+#: Steps for each machine without success after which the target is raised.
 PATIENCE = 250.0
 
 
@@ -103,8 +107,6 @@ HABITS = Habits(hot=0.06, cold=0.015, cycle=30_000.0, reach=0.1, flips=14)
 NEAR = 5
 #: A gap counts for no more than this, and is divided among so many machines as is usual.
 WIDE, USUAL = 0.01, 16.0
-#: What a machine that is late by the whole bound counts for, over one that is late by little.
-FAR = 100.0
 #: Steps between two looks at the clock.
 CHUNK = 500
 #: For mixtures with flowtime: the first temperature, in values of a mean job, and the last over it.
@@ -384,6 +386,15 @@ def succeed(ground, state):
     state.numbers[TARGET] = max(aim, 1.0)
 
 
+@kernel
+def relax(state):
+    """Raise a target that proved too hard to meet, some way towards the best makespan."""
+    modest = state.numbers[BEST] * (1 - MODEST)
+    target = state.numbers[TARGET] + RELAX * (modest - state.numbers[TARGET])
+    near = modest - target < NEAR_BY or len(state.load) <= USUAL
+    state.numbers[TARGET] = max(modest if near else target, 1.0)
+
+
 _REALS, _INTS, _SMALL = float64[::1], int64[::1], int32[::1]
 _TABLE = types.Array(float64, 2, "C", readonly=True)
 _COLUMN = types.Array(float64, 1, "C", readonly=True)
@@ -414,18 +425,11 @@ def walk(ground, state, room, habits, steps):
         if all_beyond(ground, state) == 0.0:
             succeed(ground, state)
         elif state.numbers[STALE] > PATIENCE * len(state.load):
-            state.numbers[TARGET] = max(state.numbers[BEST] * (1 - MODEST), 1.0)
+            relax(state)
             state.numbers[STALE] = 0.0
 
 
 # -- many machines ---------------------------------------------------------------------------------
-
-
-@kernel
-def strain(ground, state, machine, load):
-    """Return the price of what is beyond the target, and more for a machine far beyond."""
-    late = load - state.numbers[TARGET]
-    return ground.price[machine] * late * (1.0 + FAR * late) if late > 0 else 0.0
 
 
 @kernel
@@ -443,9 +447,9 @@ def try_move(ground, state, temperature):
         peer = state.member[goal, draw(state.seed, state.count[goal])]
         leaving += ground.times[peer, home]
         arriving -= ground.times[peer, goal]
-    worse = strain(ground, state, home, leaving) + strain(ground, state, goal, arriving)
-    worse -= strain(ground, state, home, state.load[home])
-    worse -= strain(ground, state, goal, state.load[goal])
+    worse = beyond(ground, state, home, leaving) + beyond(ground, state, goal, arriving)
+    worse -= beyond(ground, state, home, state.load[home])
+    worse -= beyond(ground, state, goal, state.load[goal])
     if worse > 0 and uniform(state.seed) >= math.exp(-worse / temperature):
         return
     move(state, job, goal)
@@ -661,7 +665,7 @@ class Search:
         if span < self._state.numbers[BEST]:
             self._state.numbers[BEST] = span
             self._state.best[:] = self._state.machine
-        self._state.numbers[TARGET] = max(self._state.numbers[BEST] * (1 - MODEST), 1.0)
+        self._state.numbers[TARGET] = min(self._state.numbers[BEST] * (1 - MODEST), 1.0 + 3 * aim)
         return self.makespan
 
     def restart(self, machine: NDArray[np.int64]) -> None:
