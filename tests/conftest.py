@@ -4,6 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine is no failure; on CI the same examples run each time.
+settings.register_profile(
+    "queuesmith",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=os.environ.get("CI") == "true",
+)
+settings.load_profile("queuesmith")
 
 ROOT = Path(__file__).resolve().parent.parent
 # Compiled code of the tests is kept apart, so that a user's cache is neither used nor spoiled.
