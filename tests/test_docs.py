@@ -43,7 +43,7 @@ def anchors(path):
 def test_every_page_can_be_reached_from_the_menu():
     menu = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     named = set(re.findall(r"[\w-]+\.md", str(menu)))
-    assert named == {path.name for path in DOCS.glob("*.md")}
+    assert named == {path.name for path in DOCS.rglob("*.md")}
 
 
 @pytest.mark.parametrize("name", [*ORDERS, *BACKFILLS])
