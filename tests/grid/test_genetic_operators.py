@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -315,6 +317,7 @@ def test_a_users_operator_may_not_spoil_its_parents(tidy):
     assert (child == before[0]).all()
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_operators_that_cannot_be_compiled_are_explained(tidy):
     def misspelt(problem, genes, completion, random):
         genes[0] = problem.optoins[0, 0]
