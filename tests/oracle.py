@@ -1,9 +1,9 @@
 """The slow, obvious twin of the engine.
 
-It ships with the product as ``queuesmith.testing.twin``, because ``check_policy`` takes users'
+It ships with the product as ``queuesmith.testing``, because ``check_policy`` takes users'
 own orders through it; the tests import it from here.
 """
 
-from queuesmith.testing.twin import simulate_slowly
+from queuesmith.testing import simulate_slowly
 
 __all__ = ["simulate_slowly"]

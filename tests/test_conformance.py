@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from queuesmith import Cluster, Policy, Schedule, Workload, simulate, verify
-from queuesmith.policy import BACKFILLS
+from queuesmith.policy import BACKFILLS, SelfTuning, as_policy
+from queuesmith.schedule.reservations import Request
 from tests.oracle import simulate_slowly
 
 FOLDER = Path(__file__).resolve().parent.parent / "conformance"
@@ -35,16 +36,26 @@ def starts_by_id(schedule):
     return {str(job): start for job, start in pairs}
 
 
+def requests_of(case):
+    asked = case.get("reservations", [])
+    return [Request(**{k: v for k, v in row.items() if k != "answer"}) for row in asked]
+
+
+def answers_by_id(schedule):
+    return {
+        answer.request.id: "accepted" if answer.accepted else answer.alternative
+        for answer in schedule.reservations
+    }
+
+
 @each_case
-def test_the_engine_gives_the_starts_worked_out_by_hand(case):
-    schedule = verify(simulate(workload_of(case), cores=case["cores"], policy=case["policy"]))
+@pytest.mark.parametrize("replay", [simulate, simulate_slowly])
+def test_engine_and_twin_give_what_was_worked_out_by_hand(replay, case):
+    cluster, requests = Cluster(case["cores"]), requests_of(case)
+    schedule = verify(replay(workload_of(case), cluster, case["policy"], reservations=requests))
     assert starts_by_id(schedule) == case["start"], case["reasoning"]
-
-
-@each_case
-def test_the_twin_gives_the_starts_worked_out_by_hand(case):
-    schedule = simulate_slowly(workload_of(case), Cluster(case["cores"]), case["policy"])
-    assert starts_by_id(verify(schedule)) == case["start"], case["reasoning"]
+    answers = {row["id"]: row["answer"] for row in case.get("reservations", [])}
+    assert answers_by_id(schedule) == answers, case["reasoning"]
 
 
 @each_case
@@ -56,7 +67,8 @@ def test_the_starts_worked_out_by_hand_are_feasible(case):
 
 @each_case
 def test_a_case_is_well_formed(case):
-    assert set(case) == {"name", "cores", "policy", "jobs", "start", "reasoning"}
+    keys = {"name", "cores", "policy", "jobs", "start", "reasoning"}
+    assert set(case) - {"reservations"} == keys
     assert 3 <= len(case["jobs"]) <= 8
     for job in case["jobs"]:
         assert set(job) >= NEEDED
@@ -65,7 +77,7 @@ def test_a_case_is_well_formed(case):
         assert 1 <= job["cores"] <= case["cores"]
         assert 0 <= job["runtime"] <= job["walltime"]
     assert sorted(case["start"], key=int) == sorted((str(j["id"]) for j in case["jobs"]), key=int)
-    assert str(Policy.parse(case["policy"])) == case["policy"]
+    assert str(as_policy(case["policy"])) == case["policy"]
 
 
 @each_case
@@ -82,6 +94,7 @@ def test_names_are_unique_and_are_the_names_of_the_files():
 
 
 def test_every_backfill_has_a_case():
-    used = {Policy.parse(case["policy"]).backfill for case in CASES.values()}
+    policies = [as_policy(case["policy"]) for case in CASES.values()]
     assert len(CASES) >= 12
-    assert used == set(BACKFILLS)
+    assert {p.backfill for p in policies if isinstance(p, Policy)} == set(BACKFILLS)
+    assert any(isinstance(p, SelfTuning) for p in policies)

@@ -258,7 +258,19 @@ def test_a_file_that_is_not_json_is_named(tmp_path, content):
         Policy.load(path)
 
 
-@pytest.mark.parametrize("content", ["[]", "3", "{}", '{"order": "fcfs", "backfil": "easy"}'])
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"fcfs"'])
+def test_json_that_is_no_object_is_answered_with_what_a_policy_file_holds(tmp_path, content):
+    path = tmp_path / "policy.json"
+    path.write_text(content)
+    with pytest.raises(PolicyError) as error:
+        Policy.load(path)
+    assert str(error.value) == (
+        f"policy file '{path}' does not describe a policy: it must be an object with 'order' and, "
+        "if wanted, 'parameters' and 'backfill', or with 'kind'. Correct it."
+    )
+
+
+@pytest.mark.parametrize("content", ["{}", '{"order": "fcfs", "backfil": "easy"}'])
 def test_json_that_is_no_policy_is_answered_with_what_a_policy_is(tmp_path, content):
     path = tmp_path / "policy.json"
     path.write_text(content)

@@ -99,7 +99,7 @@ def test_an_order_that_fails_during_the_replay_is_told(jobs):
 class Endless:
     """Stands for a replay that goes on until it is cancelled; one whose policy is odd fails."""
 
-    def __init__(self, workload, cluster, policy):
+    def __init__(self, workload, cluster, policy, *, reservations=()):
         self.policy = policy
         self.cancelled = threading.Event()
         self.progress = 0.0

@@ -7,9 +7,11 @@ import pytest
 
 from queuesmith import Policy, Workload
 from queuesmith.errors import PolicyError
-from queuesmith.policy import BACKFILLS
+from queuesmith.policy import BACKFILLS, as_policy
 from queuesmith.testing import check_policy
 from queuesmith.testing.policy import random_workload
+from tests.engine.random_policies import random_rule_base
+from tests.engine.test_in_python import OneByOne
 
 FEW = {"workloads": 6, "jobs": 25}
 
@@ -40,6 +42,21 @@ def error_of(policy, **options):
 )
 def test_built_in_policies_pass(policy):
     assert check_policy(policy, **FEW) == Policy.parse(policy)
+
+
+@pytest.mark.parametrize("policy", ["dynp", "dynp(wfp3,sjf; metric=mean_slowdown; steps=all)"])
+def test_self_tuning_policies_pass(policy):
+    assert check_policy(policy, **FEW) == as_policy(policy)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rule_bases_pass(seed):
+    policy = random_rule_base(np.random.default_rng(seed))
+    assert check_policy(policy, **FEW) is policy
+
+
+def test_a_policy_that_replays_by_itself_needs_no_twin():
+    assert check_policy(OneByOne(), **FEW) == OneByOne()
 
 
 def test_a_policy_object_passes_and_is_returned():
@@ -109,7 +126,7 @@ def test_an_order_that_overflows_behaves_otherwise_compiled(mine):
 def test_an_order_that_fails_in_plain_python_says_why_and_the_way_out(mine, expression, reason):
     policy = mine(f"import math\ndef mine(job, now):\n    return {expression}\n")
     message = error_of(policy)
-    assert message.startswith(f"order '{policy}' fails in plain Python: ")
+    assert message.startswith(f"policy '{policy}' fails in plain Python: ")
     assert reason in message or "by zero" in message
     assert message.endswith("Guard it, for example with max(..., 1).")
 

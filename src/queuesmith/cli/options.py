@@ -17,7 +17,7 @@ from queuesmith.errors import PolicyError, UsageError, WorkloadError
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster
-    from queuesmith.policy import Policy
+    from queuesmith.policy import AnyPolicy
     from queuesmith.workload import Workload
 
 FormatOption = Annotated[
@@ -138,11 +138,14 @@ class MachineOptions:
             qos_priority=settings(self.qos_priority, "qos-priority", "high=100,normal=10"),
         )
 
-    def configured(self, policy: Policy) -> Policy:
+    def configured(self, policy: AnyPolicy) -> AnyPolicy:
         """Return the policy with the weights of the slurm.conf, where it is multifactor."""
+        from queuesmith.policy import Policy
         from queuesmith.policy.slurm_conf import read_slurm_conf
 
-        if self.slurm_conf is None or policy.order.name != "multifactor":
+        if self.slurm_conf is None or not isinstance(policy, Policy):
+            return policy
+        if policy.order.name != "multifactor":
             return policy
         return policy.having(**read_slurm_conf(self.slurm_conf).parameters)
 

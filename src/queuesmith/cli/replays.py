@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import (
     CountingOptions,
@@ -31,7 +33,7 @@ from queuesmith.cli.output import (
 from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
-    from queuesmith.policy import Policy
+    from queuesmith.policy import Order
     from queuesmith.report import Comparison
 
 DEFAULT_POLICIES = "fcfs,fcfs+easy,fcfs+conservative,sjf+easy"
@@ -48,8 +50,10 @@ def simulate(
     log: LogOptions,
     machine: MachineOptions,
     counting: CountingOptions,
+    choices: ChoiceOptions,
     policy: Annotated[
-        str, typer.Option(help="order+backfill, my.py:function+backfill, or a .json file.")
+        str,
+        typer.Option(help="order+backfill, my.py:function+backfill, dynp(...), or a .json file."),
     ] = "fcfs+easy",
     set: Annotated[
         list[str] | None, typer.Option(help="Set a parameter of the order: name=number.")
@@ -67,18 +71,25 @@ def simulate(
 ) -> None:
     """Replay a job log under one policy."""
     load_engine()
-    from queuesmith.policy import Policy
+    from queuesmith.policy import as_policy
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
 
     check_targets(schedule, save_policy)
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
-    chosen = machine.configured(Policy.parse(policy)).having(**values)
+    chosen = machine.configured(as_policy(policy)).having(**values)
+    choices.check(chosen)
     wanted = None if objective is None else Objective(objective, bound=counting.bound)
+    requests = choices.requests()
     workload = log.read()
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
         result = simulate_many(
-            workload, machine.cluster(workload), [chosen], strict=log.strict, progress=report
+            workload,
+            machine.cluster(workload),
+            [chosen],
+            strict=log.strict,
+            reservations=requests,
+            progress=report,
         )[0]
     tell_changes(result.workload, quiet=log.quiet, since=len(workload.changes))
     counted = result.trimmed(counting.warm_up, counting.cool_down)
@@ -91,11 +102,14 @@ def simulate(
     if save_policy is not None:
         chosen.save(save_policy)
         tell(f"wrote {save_policy}", quiet=log.quiet)
+    choices.write(result, quiet=log.quiet)
+    told = choices.told(result)
     if format is Format.json:
-        print_json(summary)
+        print_json({**summary, **told})
     else:
         by_group = summary.pop("awrt_by_group")
         summary |= {f"awrt[{group}]": value for group, value in by_group.items()}
+        summary |= as_rows(told)
         print_rows([{"metric": name, "value": value} for name, value in summary.items()], format)
 
 
@@ -148,17 +162,29 @@ def report(
 
 
 def policies(format: FormatOption = Format.table) -> None:
-    """List the orders and backfills that a policy can be made of."""
+    """List what a policy can be made of: orders, backfills, deciders, plan metrics, features."""
     from queuesmith.policy import BACKFILLS, ORDERS
+    from queuesmith.policy.features import FEATURES
+    from queuesmith.policy.self_tuning import DECIDERS, DEFAULT, PLAN_METRICS
 
-    rows = []
-    for name, order in ORDERS.items():
-        settings = ", ".join(f"{key}={value:g}" for key, value in order.parameters.items())
-        meaning = (order.function.__doc__ or "").splitlines()[0]
-        rows.append({"kind": "order", "name": name, "meaning": meaning, "parameters": settings})
-    for name, meaning in BACKFILLS.items():
-        rows.append({"kind": "backfill", "name": name, "meaning": meaning, "parameters": ""})
-    print_rows(rows, format)
+    def settings(order: Order) -> str:
+        return ", ".join(f"{key}={value:g}" for key, value in order.parameters.items())
+
+    planner = "Plans under several orders and follows the plan that is best by a metric."
+    rows = [
+        *(("order", name, _sentence(o.function), settings(o)) for name, o in ORDERS.items()),
+        *(("backfill", name, meaning, "") for name, meaning in BACKFILLS.items()),
+        ("self-tuning", "dynp", planner, DEFAULT),
+        *(("decider", name, meaning, "") for name, meaning in DECIDERS.items()),
+        *(("plan metric", name, meaning, "") for name, meaning in PLAN_METRICS.items()),
+        *(("feature", name, _sentence(f.function), "") for name, f in FEATURES.items()),
+    ]
+    columns = ("kind", "name", "meaning", "parameters")
+    print_rows([dict(zip(columns, row, strict=True)) for row in rows], format)
+
+
+def _sentence(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or "").splitlines()[0]
 
 
 def metrics(format: FormatOption = Format.table) -> None:
@@ -183,7 +209,7 @@ def _compare(
     from queuesmith.policy import parse_policies
     from queuesmith.report import compare
 
-    chosen: list[Policy] = [machine.configured(policy) for policy in parse_policies(policies)]
+    chosen = [machine.configured(policy) for policy in parse_policies(policies)]
     if not chosen:
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
     workload = log.read()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dis
 import functools
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels import SCORER_TYPE, Jobs, Usage, njit, usage_clock
 from queuesmith.errors import PolicyError
 from queuesmith.policy.order import VIEWS, Order
@@ -40,7 +39,7 @@ def compile_scorer(order: Order) -> Scorer:
     try:
         return _compiled(order.function, order.views, len(order.parameters))
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
-        raise _explain(order, error) from error
+        raise explain("order", order.name, order.function, error) from error
 
 
 def parameter_values(order: Order) -> NDArray[np.float64]:
@@ -146,67 +145,3 @@ def no_usage(slots: int = 0) -> Usage:
 
 def _users(jobs: Jobs) -> int:
     return int(jobs.user.max()) + 1
-
-
-def _explain(order: Order, error: Exception) -> PolicyError:
-    """Say in one sentence which line of the user's order cannot be compiled, and why."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    file = re.escape(order.function.__code__.co_filename.rsplit("/", 1)[-1])
-    name = re.search(r"(?:Untyped global name|NameError: global name|name) '(\w+)'", text)
-    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
-    if name and not lines:
-        lines = _lines_naming(order, name[1])
-    where = f"order '{order.name}'" + (f", line {lines[-1]}" if lines else "")
-    attribute = re.search(r"Unknown attribute '(\w+)' of type (Job|Machine)", text)
-    if attribute:
-        fields = Job._fields if attribute[2] == "Job" else Machine._fields
-        return PolicyError(
-            f"{where}: a {attribute[2].lower()} has no field '{attribute[1]}'. "
-            f"Its fields are: {', '.join(fields)}."
-        )
-    if name:
-        return PolicyError(
-            f"{where}: '{name[1]}' is not known to compiled code. Define it, or, if it is a "
-            "function of yours, put @numba.njit above it."
-        )
-    returned = re.search(r">>> float\((.*)\)", text)
-    if returned or "could not convert string to float" in text:
-        kind = _in_words(returned[1] if returned else "unicode_type")
-        return PolicyError(
-            f"{where} returns {kind}, but an order returns a number. Let every return give one."
-        )
-    if "NRT required" in text:
-        return PolicyError(
-            f"{where} makes a text, a list or an array, but a compiled order works with single "
-            "numbers. Use plain arithmetic, if, and functions of math or numpy."
-        )
-    reasons = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [r for r in reasons if not r.startswith(("Failed", "During", "File", "<source", "-"))]
-    return PolicyError(
-        f"{where} cannot be compiled: {(telling or reasons)[0].rstrip('.')}. Use plain arithmetic, "
-        "if, and functions of math or numpy."
-    )
-
-
-def _lines_naming(order: Order, name: str) -> list[int]:
-    """Return the lines of the order in which a name stands."""
-    instructions = dis.get_instructions(order.function)
-    return [
-        instruction.positions.lineno
-        for instruction in instructions
-        if instruction.argval == name and instruction.positions and instruction.positions.lineno
-    ]
-
-
-def _in_words(kind: str) -> str:
-    """Say what the compiler's name of a type means."""
-    words = {
-        "none": "nothing",
-        "Optional": "nothing in some cases",
-        "unicode": "a text",
-        "Literal[str]": "a text",
-        "Tuple": "several values",
-        "UniTuple": "several values",
-        "complex": "a complex number",
-    }
-    return next((text for start, text in words.items() if kind.startswith(start)), f"a {kind}")

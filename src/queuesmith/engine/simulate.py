@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from queuesmith.cluster import Cluster
 from queuesmith.engine import kernels
-from queuesmith.engine.scoring import (
-    compile_scorer,
-    fixed_scores,
-    no_usage,
-    not_a_number,
-    parameter_values,
-)
-from queuesmith.errors import CancelledError, ClusterError, WorkloadError
-from queuesmith.policy.policy import Policy
+from queuesmith.engine.in_python import PythonRun
+from queuesmith.engine.ordered import OrderedRun
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.ruled import RuledRun
+from queuesmith.engine.tuning import TuningRun
+from queuesmith.errors import CancelledError, ClusterError, PolicyError
+from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
+from queuesmith.policy.rulebase import Ruled
 from queuesmith.schedule import Schedule, history
+from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import peak_cores
-
-_BACKFILL = {
-    "none": kernels.NONE,
-    "list": kernels.LIST,
-    "easy": kernels.EASY,
-    "conservative": kernels.CONSERVATIVE,
-    "plan": kernels.PLAN,
-}
 
 
 def simulate(
     workload: Workload,
     cluster: Cluster | None = None,
-    policy: Policy | str = "fcfs+easy",
+    policy: AnyPolicy | str = "fcfs+easy",
     *,
     cores: int | None = None,
     strict: bool = False,
+    reservations: Sequence[Request] = (),
 ) -> Schedule:
     """Replay a workload on a cluster under a policy.
 
@@ -53,6 +42,8 @@ def simulate(
         A policy, or one as it is written: ``"fcfs+easy"``.
     strict
         Raise where a job is wider than the machine, instead of leaving it out.
+    reservations
+        Requests for cores in advance, for policies that plan: ``dynp(...)`` and ``order+plan``.
 
     Examples
     --------
@@ -61,7 +52,8 @@ def simulate(
     >>> simulate(jobs, cores=1).wait.tolist()
     [0, 10]
     """
-    return Replay(workload, as_cluster(workload, cluster, cores), policy, strict=strict).run()
+    chosen = as_cluster(workload, cluster, cores)
+    return Replay(workload, chosen, policy, strict=strict, reservations=reservations).run()
 
 
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:
@@ -98,105 +90,67 @@ class Replay:
 
     def __init__(
         self,
-        workload: Workload,
+        workload: Workload | Packed,
         cluster: Cluster,
-        policy: Policy | str,
+        policy: AnyPolicy | str,
         *,
         strict: bool = False,
+        reservations: Sequence[Request] = (),
     ) -> None:
-        self.policy = Policy.parse(policy) if isinstance(policy, str) else policy
+        self.policy = as_policy(policy)
         self.cluster = cluster
-        if not len(workload):
-            raise WorkloadError(
-                f"workload '{workload.name}' has no jobs to replay. Give one that has."
-            )
-        self.workload = workload.fitting(cluster.cores, strict=strict)
-        self._jobs = _pack(self.workload, cluster)
-        order = self.policy.order
-        self._rank = _rank(fixed_scores(order, self._jobs)) if order.fixed else None
-        self._scorer = None if order.fixed else compile_scorer(order)
-        self._state = kernels.new_replay(
-            self._jobs,
-            cluster.cores,
-            no_usage() if order.fixed else _usage(self._jobs, order.parameters),
-            _BACKFILL[self.policy.backfill],
-            self._rank,
-        )
+        if isinstance(workload, Workload):
+            packed = Packed(workload, cluster, strict=strict)
+        else:
+            packed = workload
+        self.workload = packed.workload
+        self._run = _prepared(packed, self.policy, reservations)
 
     @property
     def progress(self) -> float:
         """The share of jobs that have arrived so far, 0 to 1."""
-        return float(self._state.counters[kernels.ARRIVED]) / len(self.workload)
+        return float(self._run.counters[kernels.ARRIVED]) / len(self.workload)
 
     def cancel(self) -> None:
         """Stop the replay at its next event; ``run`` then raises CancelledError."""
-        self._state.counters[kernels.CANCEL] = 1
+        self._run.counters[kernels.CANCEL] = 1
 
     def run(self) -> Schedule:
         """Replay all jobs and return the schedule."""
         began = time.perf_counter()
-        backfill = _BACKFILL[self.policy.backfill]
-        if self._rank is not None:
-            kernels.run_fixed(self._state, self._rank, backfill)
-        else:
-            order = self.policy.order
-            kernels.run_changing(
-                self._state, self._scorer, parameter_values(order), self.cluster.cores, backfill
-            )
-            bad = int(self._state.counters[kernels.BAD_JOB])
-            if bad >= 0:
-                now = int(self._state.counters[kernels.BAD_TIME])
-                raise not_a_number(order, self._jobs, bad, now)
+        start = self._run.run()
         seconds = time.perf_counter() - began
-        if self._state.counters[kernels.CANCEL]:
+        if self._run.counters[kernels.CANCEL]:
             raise CancelledError(f"the replay of '{self.workload.name}' was cancelled.")
-        return Schedule(self.workload, self.cluster, self._state.start, str(self.policy), seconds)
+        return Schedule(
+            self.workload,
+            self.cluster,
+            start,
+            str(self.policy),
+            seconds,
+            # An order with a plan has chosen nothing, even where the planner replayed it.
+            None if isinstance(self.policy, Policy) else self._run.decisions,
+            self._run.answers,
+        )
 
 
-def _pack(workload: Workload, cluster: Cluster) -> kernels.Jobs:
-    """Lay the columns out as the kernel takes them; what need not change is not copied."""
-    _, user = np.unique(workload.user, return_inverse=True)
-    return kernels.Jobs(
-        id=workload.id,
-        submit=workload.submit,
-        runtime=workload.runtime,
-        # A job holds its cores for a second at least in the eyes of the planner.
-        walltime=_frozen(np.maximum(workload.walltime, 1)),
-        cores=workload.cores,
-        user=_frozen(user.astype(np.int64)),
-        group=workload.group,
-        log_walltime=_frozen(np.log(np.maximum(workload.walltime, 1))),
-        log_cores=_frozen(np.log(workload.cores)),
-        partition_factor=_factors(workload, "partition", cluster.partition_priority),
-        qos_factor=_factors(workload, "qos", cluster.qos_priority),
-    )
-
-
-def _factors(workload: Workload, column: str, priority: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return each job's factor, 0 to 1: its partition's priority over the highest, as in Slurm."""
-    codes = workload.extra.get(column)
-    highest = max(priority.values(), default=0)
-    if codes is None or highest <= 0:
-        return _frozen(np.zeros(len(workload)))
-    values, position = np.unique(codes, return_inverse=True)
-    factors = [priority.get(workload.label(column, int(code)), 0) / highest for code in values]
-    return _frozen(np.array(factors)[position])
-
-
-def _rank(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return each job's place when the highest score comes first; jobs alike keep their order."""
-    rank = np.empty(len(scores), np.int64)
-    rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    return _frozen(rank)
-
-
-def _usage(jobs: kernels.Jobs, parameters: Mapping[str, float]) -> kernels.Usage:
-    slots = int(jobs.user.max()) + 2
-    half_life = parameters.get("PriorityDecayHalfLife", 0.0)
-    clock = np.array([half_life, jobs.submit[0]], np.float64)
-    return kernels.Usage(np.zeros(slots), np.zeros(slots), clock)
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
+def _prepared(
+    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request]
+) -> OrderedRun | RuledRun | TuningRun | PythonRun:
+    if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
+        # One candidate: a planner that has nothing to tune.
+        policy = SelfTuning((policy.order,))
+    if isinstance(policy, SelfTuning):
+        return TuningRun(packed, policy, reservations)
+    if reservations:
+        raise PolicyError(
+            f"policy '{policy}' does not plan, so it cannot take reservations. "
+            "Use dynp(...) or an order with the backfill plan, for example fcfs+plan."
+        )
+    if isinstance(policy, Policy):
+        return OrderedRun(packed, policy)
+    if isinstance(policy, Ruled):
+        return RuledRun(packed, policy)
+    if isinstance(policy, SelfReplaying):
+        return PythonRun(packed, policy)
+    raise PolicyError(f"the engine does not know how to replay '{policy}'. Give another policy.")

@@ -1,9 +1,28 @@
 """Policies: how a waiting queue becomes starts."""
 
+from queuesmith.policy.any_policy import AnyPolicy, SelfReplaying
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
-from queuesmith.policy.policy import Policy, parse_policies
+from queuesmith.policy.policy import Policy
+from queuesmith.policy.reading import as_policy, load_policy, parse_policies
+from queuesmith.policy.rulebase import RuleBase, RuleBasePair
+from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.policy.view import Job, Machine
 
-__all__ = ["BACKFILLS", "ORDERS", "Job", "Machine", "Order", "Policy", "parse_policies"]
+__all__ = [
+    "BACKFILLS",
+    "ORDERS",
+    "AnyPolicy",
+    "Job",
+    "Machine",
+    "Order",
+    "Policy",
+    "RuleBase",
+    "RuleBasePair",
+    "SelfReplaying",
+    "SelfTuning",
+    "as_policy",
+    "load_policy",
+    "parse_policies",
+]

@@ -155,6 +155,36 @@ def power(job: Job, now: int, alpha: float = 1, beta: float = 1, gamma: float = 
     return alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
 
 
+def group_power(
+    job: Job,
+    now: int,
+    group_1: float = 0,
+    group_2: float = 0,
+    group_3: float = 0,
+    group_4: float = 0,
+    group_5: float = 0,
+    alpha: float = 0,
+    beta: float = 1,
+    gamma: float = 0,
+) -> float:
+    """The order power with a weight for the job's group, as tune --method priority finds it.
+
+    A weight of 1 more is as good as waiting e times as long, where beta is 1. Groups beyond the
+    fifth count as the fifth.
+    """
+    weight = group_5
+    if job.group <= 1:
+        weight = group_1
+    elif job.group == 2:
+        weight = group_2
+    elif job.group == 3:
+        weight = group_3
+    elif job.group == 4:
+        weight = group_4
+    wait = max(now - job.submit, 1)
+    return weight + alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
+
+
 ORDERS = {
     function.__name__: Order(function)
     for function in (
@@ -176,5 +206,6 @@ ORDERS = {
         greedy,
         multifactor,
         power,
+        group_power,
     )
 }

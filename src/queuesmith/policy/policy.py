@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.errors import PolicyError
+from queuesmith.policy.any_policy import AnyPolicy, read_policy_file
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.order import Order, load_order
 from queuesmith.policy.orders import ORDERS
-from queuesmith.workload.storage import atomic_write
 
 _WRITTEN = re.compile(
     r"(?P<order>[^()+]+?)\s*(\((?P<set>[^()]*)\))?\s*(\+\s*(?P<backfill>[\w-]+))?"
@@ -22,7 +21,7 @@ _WRITTEN = re.compile(
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(AnyPolicy):
     """How a waiting queue becomes starts: an order, and who may overtake.
 
     >>> str(Policy.parse("power(alpha=2)+easy"))
@@ -79,24 +78,16 @@ class Policy:
             "backfill": self.backfill,
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the policy as a small JSON file."""
-        with atomic_write(path) as file:
-            file.write((json.dumps(self.to_dict(), indent=2) + "\n").encode())
-
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Read a policy from its JSON file."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise PolicyError(
-                f"policy file '{path}' cannot be read: {error.strerror}. Give the name of a file."
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
+        return cls.from_dict(read_policy_file(path), path)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:
+        """Read a policy from what its JSON file holds; the file's folder may hold its order."""
         known = {"order", "parameters", "backfill"}
-        if not isinstance(content, dict) or "order" not in content or set(content) - known:
+        if "order" not in content or set(content) - known:
             raise PolicyError(
                 f"policy file '{path}' does not describe a policy: it must be an object with "
                 f"'order' and, if wanted, 'parameters' and 'backfill'. Correct it."
@@ -111,6 +102,17 @@ class Policy:
             )
         order = find_order(content["order"], folder=Path(path).parent)
         return cls(order.having(**parameters), backfill)
+
+
+def parse_order(text: str) -> Order:
+    """Read an order as one writes it: ``sjf`` or ``power(alpha=2)``."""
+    policy = Policy.parse(text)
+    if policy.backfill != "none":
+        raise PolicyError(
+            f"'{text}' is an order with a backfill, where an order alone should stand. "
+            f"Write {policy.order}."
+        )
+    return policy.order
 
 
 def find_order(name: str, folder: Path | None = None) -> Order:
@@ -128,12 +130,6 @@ def find_order(name: str, folder: Path | None = None) -> Order:
             "FILE.py:FUNCTION."
         )
     return ORDERS[name]
-
-
-def parse_policies(text: str) -> list[Policy]:
-    """Read a comma-separated list of policies; commas within parentheses do not separate."""
-    parts = re.split(r",(?![^()]*\))", text)
-    return [Policy.parse(part) for part in parts if part.strip()]
 
 
 def parse_settings(settings: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
-from queuesmith.policy import Policy
+from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
@@ -18,7 +18,7 @@ from queuesmith.workload import Workload
 def compare(
     workload: Workload,
     cluster: Cluster | None = None,
-    policies: Sequence[Policy | str] = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy"),
+    policies: Sequence[AnyPolicy | str] = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy"),
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     cores: int | None = None,
@@ -44,7 +44,7 @@ def compare(
     """
     cluster = as_cluster(workload, cluster, cores)
     fitting = workload.fitting(cluster.cores, strict=strict)
-    chosen = [Policy.parse(policy) if isinstance(policy, str) else policy for policy in policies]
+    chosen = [as_policy(policy) for policy in policies]
     real = history(fitting, cluster)
     known = [] if real is None else [real]
 

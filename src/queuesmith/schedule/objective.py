@@ -147,6 +147,27 @@ class Objective:
             stack.append(result)
         return float(stack[0])
 
+    def source(self, written: Callable[[Term], str]) -> str:
+        """Return the expression as Python source for compiling, each metric written as told."""
+        stack: list[str] = []
+        for step in self._program:
+            arguments = stack[len(stack) - step.takes :]
+            del stack[len(stack) - step.takes :]
+            if isinstance(step.what, Term):
+                stack.append(written(step.what))
+            elif isinstance(step.what, float):
+                stack.append(repr(step.what))
+            elif step.what == "negate":
+                stack.append(f"(-{arguments[0]})")
+            elif step.what in ("min", "max") and step.takes == 1:
+                stack.append(arguments[0])
+            elif step.what in _OPERATORS:
+                stack.append(f"({arguments[0]} {step.what} {arguments[1]})")
+            else:
+                name = f"math.{step.what}" if step.what in ("sqrt", "log") else step.what
+                stack.append(f"{name}({', '.join(arguments)})")
+        return stack[0]
+
     def combined_each(self, values: Mapping[Term, Values]) -> Values:
         """Return the expression for many values of its metrics at once, nan where it has none."""
         stack: list[Values] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from queuesmith.schedule.reservations import Answer
     from queuesmith.schedule.summary import Summary
 
 
@@ -36,6 +37,10 @@ class Schedule:
         What decided it, as one writes it: ``fcfs+easy``, or ``history``.
     seconds
         How long the decision took to compute, where it was computed here.
+    decisions
+        How a policy that chooses has decided, where it is one.
+    reservations
+        Requests for cores in advance and how they were answered; those accepted hold their cores.
     """
 
     workload: Workload
@@ -43,6 +48,8 @@ class Schedule:
     start: Ints
     policy: str
     seconds: float | None = None
+    decisions: Any = None
+    reservations: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
         start = np.asarray(self.start)
@@ -133,9 +140,7 @@ class Schedule:
             return self
         first, span = int(submit[0]), self.workload.span
         keep = (submit >= first + warm_up * span) & (submit <= first + (1 - cool_down) * span)
-        return Schedule(
-            self.workload.select(keep), self.cluster, self.start[keep], self.policy, self.seconds
-        )
+        return replace(self, workload=self.workload.select(keep), start=self.start[keep])
 
     def save(self, path: str | Path) -> None:
         """Write id, submit, start and end of every job as CSV."""

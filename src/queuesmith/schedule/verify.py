@@ -22,10 +22,18 @@ class Usage:
 
 
 def usage(schedule: Schedule) -> Usage:
-    """Return the staircase of busy cores over time; a job of no length uses nothing."""
+    """Return the staircase of busy cores over time; a job of no length uses nothing.
+
+    Accepted reservations hold their cores, too.
+    """
     jobs = schedule.workload
-    time = np.concatenate([schedule.start, schedule.end])
-    change = np.concatenate([jobs.cores, -jobs.cores])
+    held = [answer.request for answer in schedule.reservations if answer.accepted]
+    begin, end, cores = (
+        np.array([getattr(request, column) for request in held], np.int64)
+        for column in ("begin", "end", "cores")
+    )
+    time = np.concatenate([schedule.start, begin, schedule.end, end])
+    change = np.concatenate([jobs.cores, cores, -jobs.cores, -cores])
     instants, position = np.unique(time, return_inverse=True)
     steps = np.bincount(position, weights=change, minlength=len(instants))
     return Usage(instants, np.cumsum(np.rint(steps).astype(np.int64)))

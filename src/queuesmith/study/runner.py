@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from queuesmith.cluster import Cluster
+from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_cluster
 from queuesmith.errors import UsageError
-from queuesmith.policy import Policy
+from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
+from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
 
 #: How often progress is reported while replays run, in seconds.
@@ -23,10 +25,11 @@ REPORT_EVERY = 0.1
 def simulate_many(
     workload: Workload,
     cluster: Cluster | None = None,
-    policies: Sequence[Policy | str] = ("fcfs+easy",),
+    policies: Sequence[AnyPolicy | str] = ("fcfs+easy",),
     *,
     cores: int | None = None,
     strict: bool = False,
+    reservations: Sequence[Request] = (),
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Schedule]:
@@ -34,7 +37,7 @@ def simulate_many(
 
     Parameters
     ----------
-    workload, cluster, cores, strict
+    workload, cluster, cores, strict, reservations
         As for ``simulate``.
     policies
         The policies, or how they are written.
@@ -46,8 +49,8 @@ def simulate_many(
     if workers is not None and workers < 1:
         raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
     cluster = as_cluster(workload, cluster, cores)
-    fitting = workload.fitting(cluster.cores, strict=strict)
-    replays = [Replay(fitting, cluster, policy) for policy in policies]
+    packed = Packed(workload, cluster, strict=strict)
+    replays = [Replay(packed, cluster, policy, reservations=reservations) for policy in policies]
     pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
     try:
         running = [pool.submit(replay.run) for replay in replays]

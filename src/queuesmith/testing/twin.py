@@ -1,7 +1,7 @@
 """A slow, obvious twin of the engine in plain Python: the meaning of every backfill, spelled out.
 
-The engine must give the same starts, job for job. Read this file to know what a policy does; the
-compiled kernels only do it faster.
+The engine must give the same starts, job for job. Read this file to know what orders and backfills
+do, and ``twin_choosing.py`` for the policies that choose; the compiled kernels only do it faster.
 
 At one instant, completions release cores first, then arrivals join the queue, then one scheduling
 pass runs. Jobs of equal score stand in the order of submission, then id.
@@ -9,15 +9,17 @@ pass runs. Jobs of equal score stand in the order of submission, then id.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from queuesmith.cluster import Cluster
-from queuesmith.policy.policy import Policy
+from queuesmith.policy import Policy
+from queuesmith.policy.order import Order
 from queuesmith.policy.view import Job, Machine
-from queuesmith.schedule import Schedule
+from queuesmith.schedule.reservations import Answer, Request
 from queuesmith.workload import Workload
 
 
@@ -43,62 +45,91 @@ class Task:
         assert self.start is not None
         return self.start + self.walltime
 
+    @property
+    def end(self) -> int:
+        """When the job is over in truth."""
+        assert self.start is not None
+        return self.start + self.runtime
 
-@dataclass
-class Twin:
+
+class Twin(ABC):
     """The machine, its queue, and the clock."""
 
-    cluster: Cluster
-    policy: Policy
-    tasks: list[Task]
-    now: int = 0
-    waiting: list[Task] = field(default_factory=list)
-    running: list[Task] = field(default_factory=list)
+    def __init__(
+        self, cluster: Cluster, tasks: Sequence[Task], requests: Sequence[Request] = ()
+    ) -> None:
+        self.cluster = cluster
+        self.tasks = list(tasks)
+        self.coming = list(tasks)
+        self.now = 0
+        self.waiting: list[Task] = []
+        self.running: list[Task] = []
+        self.requests = sorted(requests, key=lambda request: (request.submit, request.id))
+        self.answers: list[Answer] = []
+        self.booked: list[Request] = []  # advance reservations that were accepted
+
+    @abstractmethod
+    def pass_over(self, ended: list[Task], newcomers: list[Task]) -> None:
+        """Run one scheduling pass, given who has just ended and who has just come."""
 
     @property
     def free(self) -> int:
-        """Cores that no job holds."""
-        return self.cluster.cores - sum(task.cores for task in self.running)
+        """Cores that no job and no reservation holds."""
+        held = sum(r.cores for r in self.booked if r.begin <= self.now < r.end)
+        return self.cluster.cores - held - sum(task.cores for task in self.running)
 
     def run(self) -> list[int]:
         """Replay everything; return the start of each task."""
-        backfill: Callable[[bool, list[Task]], None] = getattr(self, f"_{self.policy.backfill}")
-        coming = list(self.tasks)
-        while coming or self.running or self.waiting:
-            self.now = min(self._instants(coming))
-            ended = [t for t in self.running if t.start + t.runtime == self.now]  # type: ignore[operator]
-            self.running = [t for t in self.running if t not in ended]
-            newcomers = [t for t in coming if t.submit == self.now]
-            coming = coming[len(newcomers) :]
-            self.waiting = self.waiting + newcomers
-            self.waiting.sort(key=self._keys().__getitem__)
-            backfill(bool(ended), newcomers)
+        while instants := list(self.instants()):
+            self.now = min(instants)
+            ended = [task for task in self.running if task.end == self.now]
+            self.running = [task for task in self.running if task not in ended]
+            self.answer_requests()
+            newcomers = [task for task in self.coming if task.submit == self.now]
+            self.coming = self.coming[len(newcomers) :]
+            self.waiting += newcomers
+            self.pass_over(ended, newcomers)
         return [task.start for task in self.tasks if task.start is not None]
 
-    def _instants(self, coming: list[Task]) -> list[int]:
-        ends = [t.start + t.runtime for t in self.running if t.start is not None]
-        reserved = [t.reserved for t in self.waiting if t.reserved is not None]
-        return [*ends, *reserved, *(t.submit for t in coming[:1])]
+    def instants(self) -> Iterable[int]:
+        """Yield the instants at which something is going to happen."""
+        yield from (task.end for task in self.running)
+        yield from (task.submit for task in self.coming)
+        yield from (task.reserved for task in self.waiting if task.reserved is not None)
+        yield from (request.submit for request in self.requests)
+        for request in self.booked:
+            yield from (t for t in (request.begin, request.end) if t > self.now)
+
+    def answer_requests(self) -> None:
+        """Answer those who ask now for a reservation, in the order of their numbers."""
+        asking = [request for request in self.requests if request.submit == self.now]
+        self.requests = self.requests[len(asking) :]
+        for request in asking:
+            begin = self.room(request.begin, request.end - request.begin, request.cores)
+            accepted = begin == request.begin
+            self.answers.append(Answer(request, accepted, None if accepted else begin, 0.0))
+            if accepted:
+                self.booked.append(request)
 
     # -- the order of the queue ------------------------------------------------------------
 
-    def _keys(self) -> dict[Task, tuple[float, int]]:
-        order = self.policy.order
+    def sort(self, order: Order) -> None:
+        """Sort the queue, the highest score first, equals as they came."""
         machine = Machine(self.cluster.cores, self.free, len(self.waiting))
-        used = self._usage() if "usage_share" in order.reads else {}
+        used = self._usage(order) if "usage_share" in order.reads else {}
         keys = {}
         for task in self.waiting:
             views = (self._view(task, used), self.now, machine)[: order.views]
             keys[task] = (-float(order.function(*views, **order.parameters)), task.place)
-        return keys
+        self.waiting.sort(key=keys.__getitem__)
 
-    def _usage(self) -> dict[int, float]:
+    def _usage(self, order: Order) -> dict[int, float]:
         """Core-seconds of each user so far, decayed."""
-        half_life = self.policy.order.parameters.get("PriorityDecayHalfLife", 0.0)
+        half_life = order.parameters.get("PriorityDecayHalfLife", 0.0)
         used: dict[int, float] = {}
         for task in self.tasks:
             if task.start is not None:
-                end = min(task.start + task.runtime, self.now)
+                end = min(task.end, self.now)
                 worth = task.cores * _decayed(task.start, end, self.now, half_life)
                 used[task.user] = used.get(task.user, 0.0) + worth
         return used
@@ -121,19 +152,26 @@ class Twin:
 
     # -- one scheduling pass, for each backfill --------------------------------------------
 
-    def _start(self, task: Task) -> None:
+    def play(self, policy: Policy, ended: list[Task], newcomers: list[Task]) -> None:
+        """Run one scheduling pass by an order and a backfill."""
+        self.sort(policy.order)
+        backfill: Callable[[bool, list[Task]], None] = getattr(self, f"_{policy.backfill}")
+        backfill(bool(ended), newcomers)
+
+    def start(self, task: Task) -> None:
+        """Let a job run from now on."""
         task.start, task.reserved = self.now, None
         self.waiting.remove(task)
         self.running.append(task)
 
     def _none(self, released: bool, newcomers: list[Task]) -> None:
         while self.waiting and self.waiting[0].cores <= self.free:
-            self._start(self.waiting[0])
+            self.start(self.waiting[0])
 
     def _list(self, released: bool, newcomers: list[Task]) -> None:
         for task in list(self.waiting):
             if task.cores <= self.free:
-                self._start(task)
+                self.start(task)
 
     def _easy(self, released: bool, newcomers: list[Task]) -> None:
         self._none(released, newcomers)
@@ -147,57 +185,82 @@ class Twin:
             if task.cores > self.free:
                 continue
             if self.now + task.walltime <= shadow:
-                self._start(task)
+                self.start(task)
             elif task.cores <= extra:
                 extra -= task.cores
-                self._start(task)
+                self.start(task)
 
     def _conservative(self, released: bool, newcomers: list[Task]) -> None:
         if released:
             for task in self.waiting:
                 if task not in newcomers:
-                    self._reserve(task)
+                    self.reserve(task)
         for task in self.waiting:
             if task in newcomers:
-                self._reserve(task)
+                self.reserve(task)
         for task in list(self.waiting):
             if task.reserved == self.now:
-                self._start(task)
+                self.start(task)
 
     def _plan(self, released: bool, newcomers: list[Task]) -> None:
+        for task, begin in self.planned().items():
+            if begin == self.now:
+                self.start(task)
+
+    def planned(self) -> dict[Task, int]:
+        """Plan all jobs afresh, in queue order; nothing is promised, the next pass plans anew."""
         for task in self.waiting:
             task.reserved = None
+        plan = {}
         for task in self.waiting:
-            self._reserve(task)
-        for task in list(self.waiting):
-            if task.reserved == self.now:
-                self._start(task)
-            # Nothing is promised: the next pass plans afresh.
+            self.reserve(task)
+            assert task.reserved is not None
+            plan[task] = task.reserved
+        for task in self.waiting:
             task.reserved = None
+        return plan
 
     # -- the future, as far as walltimes tell ----------------------------------------------
 
     def _free_at(self, time: int, without: Task | None = None) -> int:
         """Cores free at an instant, if jobs run to their walltimes and reservations are kept."""
         busy = sum(t.cores for t in self.running if t.due > time)
+        busy += sum(r.cores for r in self.booked if r.begin <= time < r.end)
         for task in self.waiting:
             begin = None if task is without else task.reserved
             if begin is not None and begin <= time < begin + task.walltime:
                 busy += task.cores
         return self.cluster.cores - busy
 
-    def _reserve(self, task: Task) -> None:
+    def reserve(self, task: Task) -> None:
         """Give a job the earliest room that disturbs no other reservation."""
-        others = [t for t in self.waiting if t is not task and t.reserved is not None]
-        starts = [t.reserved for t in others if t.reserved is not None]
-        ends = [t.reserved + t.walltime for t in others if t.reserved is not None]
-        instants = sorted({self.now, *(t.due for t in self.running), *starts, *ends})
-        for begin in (t for t in instants if t >= self.now):
-            end = begin + task.walltime
-            inside = [begin, *(t for t in instants if begin < t < end)]
-            if all(self._free_at(t, without=task) >= task.cores for t in inside):
-                task.reserved = begin
-                return
+        task.reserved = self.room(self.now, task.walltime, task.cores, without=task)
+
+    def room(self, first: int, duration: int, cores: int, without: Task | None = None) -> int:
+        """Return the earliest instant, not before the first, with so many cores for so long."""
+        changes = [t.due for t in self.running]
+        for r in self.booked:
+            changes += [r.begin, r.end]
+        for t in self.waiting:
+            if t is not without and t.reserved is not None:
+                changes += [t.reserved, t.reserved + t.walltime]
+        for begin in sorted({first, *(t for t in changes if t > first)}):
+            inside = [begin, *(t for t in changes if begin < t < begin + duration)]
+            if all(self._free_at(t, without) >= cores for t in inside):
+                return begin
+        raise AssertionError("in the end all cores are free")
+
+
+class OrderedTwin(Twin):
+    """The twin of an order with a backfill."""
+
+    def __init__(self, cluster: Cluster, tasks: Sequence[Task], policy: Policy) -> None:
+        super().__init__(cluster, tasks)
+        self.policy = policy
+
+    def pass_over(self, ended: list[Task], newcomers: list[Task]) -> None:
+        """Sort the queue and start whom the backfill allows."""
+        self.play(self.policy, ended, newcomers)
 
 
 def _decayed(start: int, end: int, now: int, half_life: float) -> float:
@@ -208,11 +271,9 @@ def _decayed(start: int, end: int, now: int, half_life: float) -> float:
     return float(settled * (2 ** (-(now - end) / half_life) - 2 ** (-(now - start) / half_life)))
 
 
-def simulate_slowly(workload: Workload, cluster: Cluster, policy: Policy | str) -> Schedule:
-    """Replay a workload with the twin; for hundreds of jobs, not for thousands."""
-    policy = Policy.parse(policy) if isinstance(policy, str) else policy
-    fitting = workload.fitting(cluster.cores)
-    tasks = [
+def tasks_of(workload: Workload, cluster: Cluster) -> list[Task]:
+    """Return the jobs of a workload, ready to be replayed."""
+    return [
         Task(
             place=place,
             id=job["id"],
@@ -222,11 +283,10 @@ def simulate_slowly(workload: Workload, cluster: Cluster, policy: Policy | str) 
             cores=job["cores"],
             user=job["user"],
             group=job["group"],
-            factors=_factors(fitting, cluster, place),
+            factors=_factors(workload, cluster, place),
         )
-        for place, job in enumerate(fitting)
+        for place, job in enumerate(workload)
     ]
-    return Schedule(fitting, cluster, Twin(cluster, policy, tasks).run(), str(policy))  # type: ignore[arg-type]
 
 
 def _factors(workload: Workload, cluster: Cluster, place: int) -> tuple[float, float]:

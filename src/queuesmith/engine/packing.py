@@ -1,0 +1,101 @@
+"""A workload laid out as the kernels take it: packed once, shared by all replays of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine import kernels
+from queuesmith.engine.scoring import fixed_scores, no_usage
+from queuesmith.errors import PolicyError, WorkloadError
+from queuesmith.policy.order import Order
+from queuesmith.workload import Workload
+
+
+class Packed:
+    """The jobs of a workload that fit a cluster, and their places in fixed orders.
+
+    Many replays in many threads may share one; nothing in it changes.
+    """
+
+    def __init__(self, workload: Workload, cluster: Cluster, *, strict: bool = False) -> None:
+        if not len(workload):
+            raise WorkloadError(
+                f"workload '{workload.name}' has no jobs to replay. Give one that has."
+            )
+        self.cluster = cluster
+        self.workload = workload.fitting(cluster.cores, strict=strict)
+        self.jobs = _columns(self.workload, cluster)
+        self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
+        self._lock = threading.Lock()
+
+    def rank(self, order: Order) -> NDArray[np.int64]:
+        """Return each job's place in a fixed order: highest score first, equals as they came."""
+        key = (order.function, *order.parameters.items())
+        with self._lock:
+            if key not in self._ranks:
+                scores = fixed_scores(order, self.jobs)
+                rank = np.empty(len(scores), np.int64)
+                rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+                self._ranks[key] = frozen(rank)
+            return self._ranks[key]
+
+    def usage(self, orders: Sequence[Order]) -> kernels.Usage:
+        """Return the bookkeeping of what users consume; empty where no order looks at it."""
+        looking = [order for order in orders if order.reads & {"usage_share", "user_share"}]
+        if not looking:
+            return no_usage()
+        half_lives = {
+            order.parameters.get("PriorityDecayHalfLife", 0.0)
+            for order in looking
+            if "usage_share" in order.reads
+        } or {0.0}
+        if len(half_lives) > 1:
+            raise PolicyError(
+                f"the strategies have different half-lives of usage ({sorted(half_lives)} s), but "
+                "one bookkeeping serves them all. Give them the same PriorityDecayHalfLife."
+            )
+        slots = int(self.jobs.user.max()) + 2
+        clock = np.array([half_lives.pop(), self.jobs.submit[0]], np.float64)
+        return kernels.Usage(np.zeros(slots), np.zeros(slots), clock)
+
+
+def _columns(workload: Workload, cluster: Cluster) -> kernels.Jobs:
+    """Lay the columns out as the kernel takes them; what need not change is not copied."""
+    _, user = np.unique(workload.user, return_inverse=True)
+    return kernels.Jobs(
+        id=workload.id,
+        submit=workload.submit,
+        runtime=workload.runtime,
+        # A job holds its cores for a second at least in the eyes of the planner.
+        walltime=frozen(np.maximum(workload.walltime, 1)),
+        cores=workload.cores,
+        user=frozen(user.astype(np.int64)),
+        group=workload.group,
+        log_walltime=frozen(np.log(np.maximum(workload.walltime, 1))),
+        log_cores=frozen(np.log(workload.cores)),
+        partition_factor=_factors(workload, "partition", cluster.partition_priority),
+        qos_factor=_factors(workload, "qos", cluster.qos_priority),
+    )
+
+
+def _factors(workload: Workload, column: str, priority: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return each job's factor, 0 to 1: its partition's priority over the highest, as in Slurm."""
+    codes = workload.extra.get(column)
+    highest = max(priority.values(), default=0)
+    if codes is None or highest <= 0:
+        return frozen(np.zeros(len(workload)))
+    values, position = np.unique(codes, return_inverse=True)
+    factors = [priority.get(workload.label(column, int(code)), 0) / highest for code in values]
+    return frozen(np.array(factors)[position])
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that cannot be written to any more."""
+    array.setflags(write=False)
+    return array

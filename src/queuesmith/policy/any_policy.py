@@ -1,0 +1,91 @@
+"""What all policies have in common, whether they sort one way, switch, or plan."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.cluster import Cluster
+from queuesmith.errors import PolicyError
+from queuesmith.workload import Workload
+from queuesmith.workload.storage import atomic_write
+
+#: The kind of a policy file that holds nothing but how the policy is written.
+WRITTEN = "written"
+
+
+class AnyPolicy(ABC):
+    """How a waiting queue becomes starts, in whatever way it is decided.
+
+    Its text is what one writes to choose it; it can be saved as a small JSON file.
+    """
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the JSON file holds."""
+
+    def having(self, **parameters: float) -> Self:
+        """Return the policy with other values of its parameters."""
+        if not parameters:
+            return self
+        raise PolicyError(
+            f"policy '{self}' has no parameter '{next(iter(parameters))}' that could be set. "
+            "Leave --set away; it is for policies written order+backfill."
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy as a small JSON file."""
+        with atomic_write(path) as file:
+            file.write((json.dumps(self.to_dict(), indent=2) + "\n").encode())
+
+
+class Watch(Protocol):
+    """Who watches a replay: is told how far it is, and may want it to stop."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the replay should stop at its next event; what it returns then is not used."""
+
+    def arrived(self, count: int) -> None:
+        """Take note that so many jobs have arrived so far."""
+
+
+class SelfReplaying(AnyPolicy):
+    """A policy that replays a workload by itself, in Python, for the engine has no loop for it.
+
+    Its text must be one that an entry point reads, or it cannot be loaded again.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the JSON file holds: the policy as it is written."""
+        return {"kind": WRITTEN, "policy": str(self)}
+
+    @abstractmethod
+    def replay(self, workload: Workload, cluster: Cluster, watch: Watch) -> NDArray[np.int64]:
+        """Return the start of each job; all of them fit the cluster."""
+
+
+def read_policy_file(path: str | Path) -> dict[str, Any]:
+    """Return what a policy's JSON file holds."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(
+            f"policy file '{path}' cannot be read: {error.strerror}. Give the name of a file."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
+    if not isinstance(content, dict):
+        raise PolicyError(
+            f"policy file '{path}' does not describe a policy: it must be an object with "
+            "'order' and, if wanted, 'parameters' and 'backfill', or with 'kind'. Correct it."
+        )
+    return content

@@ -1,0 +1,88 @@
+"""Any policy from how it is written, or from its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from queuesmith.errors import PolicyError, QueuesmithError
+from queuesmith.policy import rulebase, self_tuning
+from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, read_policy_file
+from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.policy import Policy
+from queuesmith.policy.self_tuning import SelfTuning
+from queuesmith.policy.writing import split_outside
+
+#: Other packages, and parts of this one that stand above, offer policies under this entry point:
+#: a name, and a function from the text within the parentheses to a policy.
+OFFERS = "queuesmith.policies"
+
+_CALLED = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)", re.DOTALL)
+
+
+def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
+    """Return a policy as it is, or read one as it is written.
+
+    ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
+    ``file.py:function+backfill``, ``dynp(order,...; metric=...; decider=...)``, or the name of a
+    ``.json`` file.
+    """
+    if isinstance(policy, AnyPolicy):
+        return policy
+    text = policy.strip()
+    if text.endswith(".json"):
+        return load_policy(text)
+    if text == self_tuning.KIND:
+        return SelfTuning.parse("")
+    match = _CALLED.fullmatch(text)
+    if match and match["name"] == self_tuning.KIND:
+        return SelfTuning.parse(match["inside"])
+    name, inside = (match["name"], match["inside"]) if match else (text, "")
+    if name.isidentifier() and name not in ORDERS:
+        for offer in entry_points(group=OFFERS, name=name):
+            offered: AnyPolicy = offer.load()(inside)
+            return offered
+    return Policy.parse(text)
+
+
+def parse_policies(text: str) -> list[AnyPolicy]:
+    """Read a comma-separated list of policies; commas within parentheses do not separate."""
+    return [as_policy(part) for part in split_outside(text, ",") if part.strip()]
+
+
+def _written_from(content: Mapping[str, Any]) -> AnyPolicy:
+    text = content.get("policy")
+    if set(content) != {"kind", "policy"} or not isinstance(text, str) or text.endswith(".json"):
+        raise PolicyError(
+            f"a policy of the kind '{WRITTEN}' has 'policy', a text as --policy takes it, and "
+            "nothing else. Correct the file."
+        )
+    return as_policy(text)
+
+
+def load_policy(path: str | Path) -> AnyPolicy:
+    """Read a policy of any kind from its JSON file."""
+    content = read_policy_file(path)
+    kind = content.get("kind")
+    if kind is None:
+        return Policy.from_dict(content, path)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise PolicyError(
+            f"policy file '{path}' is of the kind '{kind}', which is not known. "
+            f"Choose from: {', '.join(_KINDS)}; or leave 'kind' out for order and backfill."
+        )
+    try:
+        return _KINDS[kind](content)
+    except QueuesmithError as error:
+        raise PolicyError(f"policy file '{path}': {error}") from error
+
+
+_KINDS: dict[str, Callable[[Mapping[str, Any]], AnyPolicy]] = {
+    rulebase.KIND: rulebase.rule_base_from,
+    rulebase.PAIR_KIND: rulebase.rule_base_from,
+    self_tuning.KIND: self_tuning.self_tuning_from,
+    WRITTEN: _written_from,
+}

@@ -1,0 +1,89 @@
+"""What many policies are worth on one workload: replays on all cores, one number each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.simulate import Replay, as_cluster
+from queuesmith.errors import UsageError
+from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.objective import Objective
+from queuesmith.workload import Workload
+
+
+class Evaluator:
+    """Values policies by an objective; the log is packed once and shared by all replays.
+
+    Values come in the order of the policies and are the same on any number of workers. Use it as a
+    context manager, so that no thread outlives it.
+
+    Parameters
+    ----------
+    workload, cluster
+        The jobs and the machine; by default the size that the log states.
+    objective
+        What the values are of; those of an objective that is better when higher are negated, so
+        that lower is always better.
+    workers
+        How many replays run at the same time; by default one for each core of this computer.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster | None = None,
+        objective: Objective | str = "awrt",
+        *,
+        workers: int | None = None,
+    ) -> None:
+        if workers is not None and workers < 1:
+            raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
+        self.cluster = as_cluster(workload, cluster, None)
+        self.objective = Objective(objective) if isinstance(objective, str) else objective
+        self.evaluations = 0
+        self._packed = Packed(workload, self.cluster)
+        self._sign = -1.0 if self.objective.better == "higher" else 1.0
+        self._running: set[Replay] = set()
+        self._pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
+
+    def __enter__(self) -> Evaluator:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for replay in tuple(self._running):
+            replay.cancel()
+        self._pool.shutdown(cancel_futures=True)
+
+    @property
+    def workload(self) -> Workload:
+        """The jobs that are replayed: those that fit the machine."""
+        return self._packed.workload
+
+    def values(self, policies: Sequence[AnyPolicy | str]) -> list[float]:
+        """Return what each policy is worth; the lower, the better."""
+        values = list(self._pool.map(self._value, policies))
+        self.evaluations += len(values)
+        return values
+
+    def schedule(self, policy: AnyPolicy | str) -> Schedule:
+        """Return the schedule that a policy makes."""
+        return Replay(self._packed, self.cluster, as_policy(policy)).run()
+
+    def _value(self, policy: AnyPolicy | str) -> float:
+        replay = Replay(self._packed, self.cluster, policy)
+        self._running.add(replay)
+        try:
+            return self._sign * self.objective(replay.run())
+        finally:
+            self._running.discard(replay)

@@ -1,0 +1,51 @@
+"""Replay a workload with the twin that its policy needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.errors import PolicyError
+from queuesmith.policy import AnyPolicy, Policy, SelfTuning, as_policy
+from queuesmith.policy.rulebase import Ruled
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.reservations import Request
+from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
+from queuesmith.testing.twin_choosing import RuledTwin, TuningTwin
+from queuesmith.workload import Workload
+
+
+def simulate_slowly(
+    workload: Workload,
+    cluster: Cluster,
+    policy: AnyPolicy | str,
+    *,
+    reservations: Sequence[Request] = (),
+) -> Schedule:
+    """Replay a workload with the twin; for hundreds of jobs, not for thousands."""
+    policy = as_policy(policy)
+    fitting = workload.fitting(cluster.cores)
+    twin = twin_of(fitting, cluster, policy, reservations)
+    start = np.array(twin.run(), np.int64)
+    return Schedule(fitting, cluster, start, str(policy), reservations=tuple(twin.answers))
+
+
+def twin_of(
+    workload: Workload, cluster: Cluster, policy: AnyPolicy, reservations: Sequence[Request] = ()
+) -> Twin:
+    """Return the twin of a replay; the workload must fit the machine."""
+    tasks = tasks_of(workload, cluster)
+    if isinstance(policy, Policy) and policy.backfill == "plan" and reservations:
+        policy = SelfTuning((policy.order,))
+    if isinstance(policy, SelfTuning):
+        return TuningTwin(cluster, tasks, policy, reservations)
+    if isinstance(policy, Policy) and not reservations:
+        return OrderedTwin(cluster, tasks, policy)
+    if isinstance(policy, Ruled) and not reservations:
+        return RuledTwin(cluster, tasks, policy)
+    raise PolicyError(
+        f"there is no twin that replays '{policy}'{' with reservations' if reservations else ''}. "
+        "Give an order with a backfill, a rule base or dynp(...)."
+    )

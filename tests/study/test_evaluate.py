@@ -1,0 +1,105 @@
+"""What many policies are worth: values in order, the same on any number of workers."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from queuesmith import Cluster, Workload, simulate, verify
+from queuesmith.errors import CancelledError, ClusterError, PolicyError, UsageError, WorkloadError
+from queuesmith.study import evaluate
+from queuesmith.study.evaluate import Evaluator
+from queuesmith.testing.policy import random_workload
+
+POLICIES = ["fcfs+easy", "sjf", "wfp3+easy", "dynp(fcfs,sjf)", "greedy"]
+CLUSTER = Cluster(16)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Workload:
+    return random_workload(np.random.default_rng(0), 200, 16)
+
+
+def test_values_are_those_of_the_schedules(jobs):
+    with Evaluator(jobs, CLUSTER, "mean_wait + 2*awrt[1]") as evaluator:
+        values = evaluator.values(POLICIES)
+        assert evaluator.evaluations == len(POLICIES)
+    for policy, value in zip(POLICIES, values, strict=True):
+        assert value == simulate(jobs, CLUSTER, policy).value("mean_wait + 2*awrt[1]")
+
+
+def test_values_are_the_same_on_any_number_of_workers(jobs):
+    found = []
+    for workers in (1, 3):
+        with Evaluator(jobs, CLUSTER, "awrt", workers=workers) as evaluator:
+            found.append(evaluator.values(POLICIES * 3))
+    assert found[0] == found[1]
+
+
+def test_what_is_better_when_higher_is_negated(jobs):
+    with Evaluator(jobs, CLUSTER, "utilization") as evaluator:
+        value = evaluator.values(["fcfs"])[0]
+    assert value == -simulate(jobs, CLUSTER, "fcfs").value("utilization")
+
+
+def test_no_policies_have_no_values(jobs):
+    with Evaluator(jobs, CLUSTER) as evaluator:
+        assert evaluator.values([]) == []
+
+
+def test_a_schedule_can_be_had(jobs):
+    with Evaluator(jobs, CLUSTER) as evaluator:
+        schedule = verify(evaluator.schedule("sjf+easy"))
+    assert schedule.start.tolist() == simulate(jobs, CLUSTER, "sjf+easy").start.tolist()
+
+
+def test_jobs_too_wide_for_the_machine_are_left_out_once_for_all(jobs):
+    with Evaluator(jobs, Cluster(4), "mean_wait") as evaluator:
+        assert len(evaluator.workload) < len(jobs)
+        assert evaluator.workload.cores.max() <= 4
+        assert evaluator.values(["fcfs"]) == [
+            simulate(jobs, cores=4, policy="fcfs").value("mean_wait")
+        ]
+
+
+def test_an_error_of_one_policy_is_told(jobs):
+    with Evaluator(jobs, CLUSTER) as evaluator, pytest.raises(PolicyError, match="no order 'fcsf'"):
+        evaluator.values(["fcfs", "fcsf"])
+
+
+def test_leaving_stops_the_replays_that_still_run(jobs, monkeypatch):
+    begun = threading.Event()
+
+    class Endless:
+        def __init__(self, *_):
+            self.cancelled = threading.Event()
+
+        def cancel(self):
+            self.cancelled.set()
+
+        def run(self):
+            begun.set()
+            assert self.cancelled.wait(timeout=60), "nobody cancelled the replay"
+            raise CancelledError("the replay was cancelled.")
+
+    monkeypatch.setattr(evaluate, "Replay", Endless)
+
+    def ask():
+        with pytest.raises(CancelledError):
+            evaluator.values(["x"])
+
+    with Evaluator(jobs, CLUSTER, workers=2) as evaluator:
+        waiting = threading.Thread(target=ask)
+        waiting.start()
+        assert begun.wait(timeout=60)
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()
+
+
+def test_bad_input_is_answered(jobs):
+    with pytest.raises(UsageError, match="workers is 0, but it must be at least 1"):
+        Evaluator(jobs, CLUSTER, workers=0)
+    with pytest.raises(ClusterError, match="does not say how many cores its machine has"):
+        Evaluator(jobs)
+    with pytest.raises(WorkloadError, match="has no jobs to replay"):
+        Evaluator(jobs.head(0), CLUSTER)
