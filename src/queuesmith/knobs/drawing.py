@@ -1,0 +1,166 @@
+"""The pictures of knobs, drawn with Plotly from the numbers of ``figure_data``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from queuesmith.knobs.figure_data import Activity, Cloud, SizeCurve
+from queuesmith.knobs.scaling import Scaling
+from queuesmith.workload.storage import AnyPath, atomic_write
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+#: Okabe and Ito (2008): told apart by colour-blind readers too.
+COLOURS = {"A": "#0072b2", "B": "#e69f00", "C": "#009e73", "D": "#cc79a7"}
+LINE, SECOND_LINE, GREY = "#0072b2", "#d55e00", "#8a8f98"
+GRID = "rgba(128, 140, 155, 0.3)"
+MEANING = {"A": "large, long", "B": "large, short", "C": "small, long", "D": "small, short"}
+# Nothing is ever fetched: the browser itself refuses it.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
+_HOVER = (
+    "alpha %{customdata[0]:g}, beta %{customdata[1]:g}, gamma %{customdata[2]:g}<br>"
+    "E<sub>f</sub> %{y:.4g}, response time %{x:,.0f} s<br>%{customdata[3]:,} settings"
+)
+
+
+def draw_cloud(clouds: Sequence[Cloud], *, title: str = "") -> go.Figure:
+    """Draw E_f by class against the response time, the front of each class marked (figure 6)."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for cloud in clouds:
+        name = f"{cloud.name}: {MEANING[cloud.name]}"
+        _add_points(figure, cloud, ~cloud.on_front, name, {"size": 4, "opacity": 0.5})
+        front = {"size": 9, "symbol": "diamond", "line": {"width": 1, "color": "#222"}}
+        _add_points(figure, cloud, cloud.on_front, f"{name}, front", front)
+    return _styled(figure, title, "workload response time (s)", "E<sub>f</sub>, mean of the class")
+
+
+def _add_points(
+    figure: go.Figure, cloud: Cloud, chosen: Any, name: str, marker: dict[str, Any]
+) -> None:
+    knobs = np.column_stack([cloud.settings[chosen], cloud.count[chosen]])
+    figure.add_scatter(  # SVG, since not every browser has WebGL
+        x=cloud.response_time[chosen],
+        y=cloud.expansion_factor[chosen],
+        customdata=knobs,
+        hovertemplate=_HOVER,
+        mode="markers",
+        name=name,
+        marker={"color": COLOURS[cloud.name], **marker},
+    )
+
+
+def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
+    """Draw utilisation and running jobs over time (figures 2 and 3)."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    figure.add_scatter(
+        x=activity.seconds,
+        y=100 * activity.utilization,
+        name="utilisation (%)",
+        line={"color": LINE, "shape": "hv"},
+    )
+    figure.add_scatter(
+        x=activity.seconds,
+        y=activity.running_jobs,
+        name="running jobs",
+        yaxis="y2",
+        line={"color": SECOND_LINE, "shape": "hv"},
+    )
+    figure.update_layout(
+        yaxis2={"title": "running jobs", "overlaying": "y", "side": "right", "rangemode": "tozero"}
+    )
+    figure.update_yaxes(rangemode="tozero")
+    return _styled(figure, title, "second", "utilisation (%)")
+
+
+def draw_shares(scaling: Scaling, *, title: str = "") -> go.Figure:
+    """Draw the response time against the share (figure 4)."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    names = [at if isinstance(at, str) else f"{float(at):g}" for at in scaling.at]  # type: ignore[arg-type]
+    figure.add_bar(x=names, y=scaling.response_times, marker_color=LINE, name="response time")
+    figure.update_xaxes(type="category")
+    return _styled(figure, title, "share", "workload response time (s)")
+
+
+def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> go.Figure:
+    """Draw the response time against the size of the machine, with its power law (figure 5)."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[*curve.x, *curve.x[::-1]],
+        y=[*curve.high, *curve.low[::-1]],
+        fill="toself",
+        fillcolor="rgba(138, 143, 152, 0.25)",
+        line={"width": 0},
+        hoverinfo="skip",
+        name="95 % of the exponent",
+    )
+    figure.add_scatter(
+        x=curve.x, y=curve.law, name=escape(law, quote=False), line={"color": GREY, "dash": "dash"}
+    )
+    figure.add_scatter(
+        x=curve.cores,
+        y=curve.response_time,
+        name="measured",
+        mode="markers",
+        marker={"color": LINE, "size": 9},
+    )
+    figure.update_xaxes(type="log", tickvals=curve.cores.tolist())
+    figure.update_yaxes(type="log")
+    return _styled(figure, title, "cores", "workload response time (s)")
+
+
+def write_page(figures: Sequence[go.Figure], path: AnyPath, *, title: str) -> None:
+    """Write figures as one self-contained HTML page, which appears once it is complete."""
+    from plotly.offline import get_plotlyjs
+
+    parts = "\n".join(
+        figure.to_html(full_html=False, include_plotlyjs=False, div_id=f"figure-{i}")
+        for i, figure in enumerate(figures, start=1)
+    )
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>body {{ font-family: system-ui, sans-serif; max-width: 70rem; margin: 1rem auto; }}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<script>{get_plotlyjs()}</script>
+{parts}
+</body>
+</html>
+"""
+    with atomic_write(path) as file:
+        file.write(page.encode())
+
+
+def _styled(figure: go.Figure, title: str, x: str, y: str) -> go.Figure:
+    figure.update_layout(
+        title=escape(title, quote=False),
+        xaxis_title=x,
+        yaxis_title=y,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        legend={"orientation": "h", "y": -0.2},
+    )
+    figure.update_xaxes(gridcolor=GRID, zeroline=False)
+    figure.update_yaxes(gridcolor=GRID, zeroline=False)
+    return figure

@@ -1,0 +1,99 @@
+"""The greedy fractional knapsack (Simon, Nguyen and Halem, algorithm 1), replayed over time."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import as_cluster
+from queuesmith.errors import UsageError
+from queuesmith.knobs import kernels
+from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.setting import Knobs
+from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.workload import Workload
+
+#: Who may overtake a job that does not fit, by the names of the engine.
+BACKFILLS = {"none": kernels.NONE, "list": kernels.LIST, "easy": kernels.EASY}
+
+
+def knapsack(
+    jobs: TaskJobs | Workload,
+    cluster: Cluster | None = None,
+    knobs: Knobs | None = None,
+    *,
+    backfill: str = "list",
+    cores: int | None = None,
+    strict: bool = False,
+) -> TaskSchedule:
+    """Fill the machine with tasks in the order of priority, at every instant something happens.
+
+    The job of the highest priority starts as many of its tasks as fit and as its share allows; the
+    rest of the machine goes to the next. Nothing is preempted.
+
+    Parameters
+    ----------
+    jobs
+        The bags; a plain workload is one of malleable jobs of one-core tasks.
+    cluster, cores
+        The machine, or just its number of processors; by default the size that the log states.
+    knobs
+        The exponents of the priority.
+    backfill
+        What happens where a task of the first job does not fit: others go on (``list``), nobody
+        does (``none``), or only tasks that do not delay it (``easy``). Where all tasks need one
+        core, nothing is ever too wide and the three are the same.
+    strict
+        Raise where a job can never run, instead of leaving it out.
+
+    Examples
+    --------
+    >>> log = Workload(submit=[0, 0], runtime=[10, 5], walltime=[10, 5], cores=[3, 2])
+    >>> knapsack(log, cores=4, knobs=Knobs(1, 0, 0)).end.tolist()
+    [10, 10]
+    """
+    bags = TaskJobs(jobs) if isinstance(jobs, Workload) else jobs
+    machine = as_cluster(bags.workload, cluster, cores)
+    bags = bags.fitting(machine.cores, strict=strict)
+    chosen = knobs or Knobs()
+    mode = backfill_mode(backfill)
+    packed = bags.packed()
+    began = time.perf_counter()
+    chunks = 4 * len(bags)
+    while True:
+        replay = kernels.new_replay(packed, machine.cores, chunks=chunks)
+        kernels.run_once(replay, always(), chosen.array(), machine.cores, mode)
+        made = int(replay.counters[kernels.CHUNKS])
+        if made <= chunks:
+            break
+        chunks = made  # the same replay again, now with room for all
+    record = kernels.Record(*(column[:made] for column in replay.record))
+    order = np.lexsort((record.job, record.start))
+    return TaskSchedule(
+        bags,
+        machine,
+        record.job[order],
+        record.start[order],
+        record.tasks[order],
+        f"knapsack({chosen})+{backfill}",
+        time.perf_counter() - began,
+    )
+
+
+def backfill_mode(backfill: str) -> int:
+    """Return the kernel's number of a backfill; an error where there is none."""
+    if backfill not in BACKFILLS:
+        raise UsageError(
+            f"there is no backfill '{backfill}' for bags of tasks. "
+            f"Choose from: {', '.join(BACKFILLS)}."
+        )
+    return BACKFILLS[backfill]
+
+
+def always() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the turning times of knobs that are never turned."""
+    when = np.zeros(1, np.int64)
+    when.setflags(write=False)
+    return when

@@ -1,0 +1,183 @@
+"""What a sweep asks again and again: the costs of a setting on one log and one machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import as_cluster
+from queuesmith.errors import CancelledError
+from queuesmith.knobs import kernels
+from queuesmith.knobs.bags import Floats, TaskJobs, rigid
+from queuesmith.knobs.knapsack import always, backfill_mode
+from queuesmith.schedule.measures import CLASSES
+from queuesmith.workload import Workload
+from queuesmith.workload.options import whole_number
+from queuesmith.workload.workload import Ints
+
+#: How often progress is reported while replays run, in seconds.
+REPORT_EVERY = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Jobs, a machine and a way of scheduling, ready for replays under many settings.
+
+    The log is packed once and shared by all threads; each thread has its own working space.
+
+    Parameters
+    ----------
+    jobs
+        The jobs; a plain workload is one of rigid jobs.
+    cluster
+        The machine.
+    backfill
+        ``none``, ``list`` or ``easy``.
+    """
+
+    jobs: TaskJobs
+    cluster: Cluster
+    backfill: str = "list"
+    _packed: kernels.Bags = field(init=False, repr=False)
+    _number: Ints = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        backfill_mode(self.backfill)
+        packed = self.jobs.packed()
+        number = np.bincount(packed.kind, minlength=len(CLASSES)).astype(np.int64)
+        number.setflags(write=False)
+        object.__setattr__(self, "_packed", packed)
+        object.__setattr__(self, "_number", number)
+
+    @classmethod
+    def of(
+        cls,
+        jobs: TaskJobs | Workload,
+        cluster: Cluster | None = None,
+        *,
+        cores: int | None = None,
+        backfill: str = "list",
+    ) -> Problem:
+        """Return the problem of a log on a machine; jobs that never fit are left out."""
+        bags = rigid(jobs) if isinstance(jobs, Workload) else jobs
+        machine = as_cluster(bags.workload, cluster, cores)
+        return cls(bags.fitting(machine.cores), machine, backfill)
+
+    @property
+    def class_sizes(self) -> dict[str, int]:
+        """How many jobs each class has."""
+        return dict(zip(CLASSES, self._number.tolist(), strict=True))
+
+    def fingerprint(self) -> str:
+        """Return what tells this problem from any other, for taking up an interrupted sweep."""
+        digest = hashlib.sha256(f"{self.cluster.cores} {self.backfill}".encode())
+        for column in self._packed:
+            digest.update(np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()
+
+    def new_replay(self) -> kernels.Replay:
+        """Return the working space of one thread."""
+        return kernels.new_replay(self._packed, self.cluster.cores)
+
+    def costs(
+        self,
+        settings: Floats,
+        *,
+        workers: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Floats:
+        """Replay each setting and return one row of costs each, in the order of ``TERMS``."""
+        costs = np.empty((len(settings), kernels.COSTS))
+        parts = np.array_split(np.arange(len(settings)), min(max(len(settings), 1), 64))
+
+        def work(replay: kernels.Replay, part: int) -> None:
+            rows = parts[part]
+            if not len(rows):
+                return
+            first, last = int(rows[0]), int(rows[-1]) + 1
+            kernels.run_settings(
+                replay,
+                always(),
+                np.ascontiguousarray(settings[first:last]),
+                self.cluster.cores,
+                backfill_mode(self.backfill),
+                self._number,
+                costs[first:last],
+            )
+
+        self.in_threads(work, len(parts), workers=workers, progress=progress)
+        return costs
+
+    def run_lines(
+        self,
+        replay: kernels.Replay,
+        settings: Floats,
+        doubt: float,
+        costs: Floats,
+        origin: np.ndarray[tuple[int], np.dtype[np.int8]],
+        clear: np.ndarray[tuple[int], np.dtype[np.int8]],
+    ) -> None:
+        """Replay the settings of some lines, none twice where that can be proven."""
+        kernels.run_lines(
+            replay,
+            always(),
+            settings,
+            self.cluster.cores,
+            backfill_mode(self.backfill),
+            doubt,
+            self._number,
+            costs,
+            origin,
+            clear,
+        )
+
+    def in_threads(
+        self,
+        work: Callable[[kernels.Replay, int], None],
+        parts: int,
+        *,
+        workers: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Do the parts of some work on all cores; on Ctrl-C no thread goes on computing."""
+        if workers is not None:
+            whole_number("the number of workers", workers, 1, "Give 1 or more.")
+        own = threading.local()
+        replays: list[kernels.Replay] = []
+        stopped = threading.Event()
+
+        def one(part: int) -> None:
+            if stopped.is_set():
+                raise CancelledError("the sweep was cancelled.")
+            if not hasattr(own, "replay"):
+                own.replay = self.new_replay()
+                replays.append(own.replay)
+            work(own.replay, part)
+
+        pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
+        try:
+            _watch([pool.submit(one, part) for part in range(parts)], progress)
+        except BaseException:
+            stopped.set()
+            for replay in replays:
+                replay.counters[kernels.CANCEL] = 1
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _watch(running: list[Future[None]], progress: Callable[[float], None] | None) -> None:
+    pending = set(running)
+    while pending:
+        done, pending = wait(pending, timeout=REPORT_EVERY, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        if progress is not None:
+            progress(1 - len(pending) / len(running))

@@ -1,0 +1,243 @@
+"""A policy that tunes its own knobs: every so often it searches them anew on the recent past.
+
+At each turn it knows what a scheduler knows: which jobs have come, and the runtimes of those that
+have ended; a job that still runs or waits counts with its walltime. It replays the recent past
+under all settings of a coarse range and goes on with the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import as_cluster
+from queuesmith.errors import MetricError, UsageError
+from queuesmith.knobs import kernels
+from queuesmith.knobs.bags import rigid
+from queuesmith.knobs.choose import as_objective, evaluate
+from queuesmith.knobs.knapsack import backfill_mode
+from queuesmith.knobs.setting import NAMES, Knobs
+from queuesmith.knobs.sweep import sweep
+from queuesmith.schedule import Schedule
+from queuesmith.workload import Workload
+from queuesmith.workload.options import number, positive
+from queuesmith.workload.workload import Ints
+
+WEEK = 7 * 86_400
+#: Coarse, since only directions matter: 99 of them.
+DEFAULT_RANGE = "-1:1:0.5"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """From a second on, these knobs; and what they would have cost in the recent past."""
+
+    second: int
+    knobs: Knobs
+    value: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Retuned:
+    """A replay under knobs that were turned on the way.
+
+    Parameters
+    ----------
+    schedule
+        When each job ran.
+    turns
+        When the knobs were turned, and to what.
+    """
+
+    schedule: Schedule
+    turns: tuple[Turn, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each turn."""
+        return [
+            {
+                "second": turn.second,
+                **dict(zip(NAMES, turn.knobs.values, strict=True)),
+                "value": turn.value,
+                "favours": turn.knobs.favours(),
+            }
+            for turn in self.turns
+        ]
+
+
+def retune(
+    workload: Workload,
+    cluster: Cluster | None = None,
+    objective: str = "mean_wait",
+    *,
+    cores: int | None = None,
+    backfill: str = "easy",
+    every: float = WEEK,
+    window: float = 12 * WEEK,
+    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    margin: float = 0.01,
+    initial: Knobs | None = None,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Retuned:
+    """Replay a log under knobs that are searched anew every so often.
+
+    Parameters
+    ----------
+    workload, cluster, cores, backfill
+        As for ``simulate``; jobs are rigid.
+    objective
+        What is made small: an expression over the costs of a sweep, such as ``"mean_wait"``.
+    every, window
+        Seconds between two turns, and how far back a search looks.
+    ranges
+        The settings that a search tries.
+    margin
+        By which part the recent past must become better for the knobs to be turned.
+    initial
+        The knobs until the first turn.
+    """
+    positive("the time between turns", every, "Give for example 604800.")
+    positive("the window", window, "Give for example 7257600.")
+    number("the margin", margin, 0, 1, "Give for example 0.01.")
+    as_objective(objective)
+    machine = as_cluster(workload, cluster, cores)
+    jobs = workload.fitting(machine.cores)
+    turns = [Turn(int(jobs.submit[0]) if len(jobs) else 0, initial or Knobs())]
+    tuner = _Tuner(jobs, machine, objective, backfill, ranges, margin, workers)
+    start = tuner.replay(turns)
+    last = int(jobs.submit[-1])
+    seconds = np.arange(turns[0].second + every, last, every).astype(np.int64)
+    for done, second in enumerate(seconds.tolist()):
+        turn = tuner.search(second, int(window), start, turns[-1].knobs)
+        if turn is not None:
+            turns.append(turn)
+            start = tuner.replay(turns)
+        if progress is not None:
+            progress((done + 1) / len(seconds))
+    name = f"self-tuning power+{backfill}" if backfill != "none" else "self-tuning power"
+    return Retuned(Schedule(jobs, machine, start, name), tuple(turns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Tuner:
+    jobs: Workload
+    machine: Cluster
+    objective: str
+    backfill: str
+    ranges: str | Sequence[str]
+    margin: float
+    workers: int | None
+
+    def replay(self, turns: Sequence[Turn]) -> Ints:
+        """Replay the whole log; what happens before a second depends on no later turn."""
+        when = np.array([turn.second for turn in turns], np.int64)
+        when.setflags(write=False)
+        knobs = np.array([turn.knobs.values for turn in turns])
+        state = kernels.new_replay(rigid(self.jobs).packed(), self.machine.cores)
+        mode = backfill_mode(self.backfill)
+        kernels.run_once(state, when, knobs, self.machine.cores, mode)
+        return np.asarray(state.start)
+
+    def search(self, second: int, window: int, start: Ints, now: Knobs) -> Turn | None:
+        """Return where to turn the knobs at this second, or None where they stay."""
+        recent = self.recent(second, window, start)
+        if len(recent) < 2:
+            return None
+        options: dict[str, Any] = {"backfill": self.backfill, "workers": self.workers}
+        found = sweep(recent, self.machine, self.ranges, **options)
+        try:
+            values = evaluate(found, self.objective)
+        except MetricError:  # a class that has no jobs in this window
+            return None
+        best = found.least(values)
+        exact = [repr(float(value)) for value in now.values]
+        kept = float(evaluate(sweep(recent, self.machine, exact, **options), self.objective)[0])
+        if not values[best] < kept * (1 - self.margin):
+            return None
+        return Turn(second, found.knobs(best), float(values[best]))
+
+    def recent(self, second: int, window: int, start: Ints) -> Workload:
+        """Return the jobs of the window as they are known at this second."""
+        first, last = np.searchsorted(self.jobs.submit, [second - window, second])
+        jobs = self.jobs.select(np.arange(first, last))
+        ended = start[first:last] + jobs.runtime <= second
+        return jobs.replaced(runtime=np.where(ended, jobs.runtime, jobs.walltime))
+
+
+def held_out(
+    workload: Workload,
+    cluster: Cluster | None = None,
+    objective: str = "mean_wait",
+    *,
+    cores: int | None = None,
+    backfill: str = "easy",
+    split: float = 0.5,
+    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """Compare self-tuning with fixed settings on jobs that none of them has seen.
+
+    The best fixed setting is searched on the jobs of the first part of the log and then kept; the
+    best in hindsight is searched on the second part itself, which nobody could have known. Each
+    replay covers the whole log; the parts are told apart by when a job was submitted.
+
+    Parameters
+    ----------
+    split
+        The share of the log's span that the fixed setting is searched on.
+    options
+        Further options of ``retune``.
+    """
+    number("the split", split, 0, 1, "Give for example 0.5.")
+    machine = as_cluster(workload, cluster, cores)
+    jobs = workload.fitting(machine.cores)
+    border = int(jobs.submit[0] + split * jobs.span)
+    seen = jobs.submit < border
+    if seen.all() or not seen.any():
+        raise UsageError(
+            f"a split of {split:g} leaves no jobs on one side of second {border} of "
+            f"'{jobs.name}'. Give for example 0.5."
+        )
+    tuned = retune(jobs, machine, objective, backfill=backfill, ranges=ranges, **options)
+    searched = {
+        name: _best_fixed(jobs.select(part), machine, objective, backfill, ranges)
+        for name, part in (("best fixed", seen), ("best fixed in hindsight", ~seen))
+    }
+    schedules = {
+        name: _replayed(jobs, machine, knobs, backfill) for name, knobs in searched.items()
+    }
+    plain = _replayed(jobs, machine, Knobs(0, 1, 0), backfill)
+    return [
+        _row("self-tuning", f"{len(tuned.turns) - 1} turns", tuned.schedule, objective, seen),
+        *(_row(n, str(searched[n]), schedules[n], objective, seen) for n in searched),
+        _row("first come, first served", "beta=1", plain, objective, seen),
+    ]
+
+
+def _best_fixed(
+    jobs: Workload, machine: Cluster, objective: str, backfill: str, ranges: str | Sequence[str]
+) -> Knobs:
+    found = sweep(jobs, machine, ranges, backfill=backfill)
+    return found.knobs(found.least(evaluate(found, objective)))
+
+
+def _replayed(jobs: Workload, machine: Cluster, knobs: Knobs, backfill: str) -> Schedule:
+    from queuesmith.engine import simulate
+
+    return simulate(jobs, machine, knobs.policy(backfill))
+
+
+def _row(
+    name: str, knobs: str, schedule: Schedule, objective: str, seen: np.ndarray[Any, Any]
+) -> dict[str, Any]:
+    measure = as_objective(objective)
+    values = []
+    for part in (seen, ~seen):
+        jobs = schedule.workload.select(part)
+        values.append(measure(Schedule(jobs, schedule.cluster, schedule.start[part], name)))
+    return {"policy": name, "knobs": knobs, "first part": values[0], "held out": values[1]}

@@ -1,0 +1,181 @@
+"""The exhaustive search of all knob settings (Simon, Nguyen and Halem, algorithm 2)."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.knobs import kernels
+from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.problem import Problem
+from queuesmith.knobs.ranges import Range, Settings
+from queuesmith.knobs.store import SweepStore
+from queuesmith.knobs.sweep_result import SweepResult
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import Ints
+
+DEFAULT_RANGE = "-2:2:0.1"
+#: How many parts a sweep is divided into at most; each is kept as soon as it is done.
+MOST_PARTS = 512
+
+
+def sweep(
+    jobs: TaskJobs | Workload,
+    cluster: Cluster | None = None,
+    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    *,
+    cores: int | None = None,
+    backfill: str = "list",
+    workers: int | None = None,
+    keep: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SweepResult:
+    """Replay a log under all settings of the knobs and return what each costs.
+
+    Parameters
+    ----------
+    jobs
+        The bags of tasks (then it is the knapsack that is swept), or a workload of rigid jobs.
+    cluster, cores
+        The machine, or just its number of processors; by default the size that the log states.
+    ranges
+        ``LOW:HIGH:STEP`` for all three knobs, or three of them for alpha, beta and gamma.
+    backfill
+        Who may overtake a job that does not fit: ``list``, ``easy`` or ``none``.
+    workers
+        How many threads; by default one for each core of this computer.
+    keep
+        A file that keeps what is done, so that a sweep that was killed goes on where it was. It is
+        removed at the end.
+    progress
+        Is called with the share of the work done, 0 to 1.
+
+    Notes
+    -----
+    **Settings between which no decision changes give one schedule.** A replay under (a, b, g) does
+    nothing but pick, again and again, the highest of some scores. Each score is linear in g, so the
+    lead of the one picked over each other candidate is linear in g, too, and one knows up to which
+    g' it stays positive. Up to the least of these g' every pick is the same, so every start is the
+    same, so every later score is the same: the schedule under (a, b, x) is the same for all x from
+    g to g'. Those settings are not replayed. Leads that rounding could turn count as changed, and
+    jobs alike in size, wait and walltime have equal scores whatever the knobs. For settings of one
+    direction see :class:`~queuesmith.knobs.ranges.Settings`.
+    """
+    began = time.perf_counter()
+    problem = Problem.of(jobs, cluster, cores=cores, backfill=backfill)
+    texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
+    settings = Settings.of(*(Range.parse(text) for text in texts))
+    with ExitStack() as stack:
+        store = None
+        if keep is not None:
+            name = f"{problem.fingerprint()} {' '.join(texts)}"
+            store = stack.enter_context(SweepStore(Path(keep), name))
+        work = _Work(problem, settings, store, workers, progress)
+        work.replay_directions()
+        work.copy_or_replay_the_rest()
+        if store is not None:
+            store.remove()
+    return SweepResult(
+        problem.jobs.workload.name,
+        len(problem.jobs),
+        problem.cluster.cores,
+        describe_scheduler(problem),
+        settings.values,
+        work.costs,
+        work.origin == kernels.REPLAYED,
+        time.perf_counter() - began,
+    )
+
+
+def describe_scheduler(problem: Problem) -> str:
+    """Say what is swept: ``list``, or ``knapsack`` where some job can be split."""
+    if not problem.jobs.is_malleable.any():
+        return problem.backfill
+    extra = "" if problem.backfill == "list" else f"+{problem.backfill}"
+    return f"knapsack{extra}"
+
+
+class _Work:
+    """The arrays that a sweep fills, part by part."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        store: SweepStore | None,
+        workers: int | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.problem, self.settings, self.store = problem, settings, store
+        self.workers, self.progress = workers, progress
+        count = len(settings)
+        self.costs = np.full((count, kernels.COSTS), np.nan)
+        self.clear = np.zeros(count, np.int8)
+        own = settings.source == np.arange(count)
+        self.origin = np.where(own, kernels.UNKNOWN, kernels.LATER).astype(np.int8)
+
+    def replay_directions(self) -> None:
+        """Replay one setting of each direction, line by line."""
+        ends = _line_ends(self.settings.values)
+        parts = np.array_split(ends, min(len(ends), MOST_PARTS))
+        bounds = [0, *(int(part[-1]) for part in parts)]
+        self._in_parts([np.arange(a, b) for a, b in itertools.pairwise(bounds)], 0)
+
+    def copy_or_replay_the_rest(self) -> None:
+        """Give the other settings of a direction the same costs, where that is proven."""
+        rest = np.flatnonzero(self.origin == kernels.LATER)
+        source = self.settings.source[rest]
+        proven = self.clear[source] == 1
+        same, others = rest[proven], rest[~proven]
+        self.costs[same] = self.costs[source[proven]]
+        self.origin[same] = kernels.PROVEN
+        self.origin[others] = kernels.UNKNOWN
+        if len(others):
+            self._in_parts(np.array_split(others, min(len(others), MOST_PARTS)), MOST_PARTS)
+
+    def _in_parts(self, parts: list[Ints], first_number: int) -> None:
+        todo = [i for i in range(len(parts)) if not self._taken_up(parts[i], first_number + i)]
+
+        def work(replay: kernels.Replay, i: int) -> None:
+            rows = parts[todo[i]]
+            costs, origin, clear = self.costs[rows], self.origin[rows], self.clear[rows]
+            values = self.settings.values[rows]
+            self.problem.run_lines(replay, values, self.settings.doubt, costs, origin, clear)
+            if replay.counters[kernels.CANCEL]:
+                return
+            self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear
+            if self.store is not None:
+                self.store.save(first_number + todo[i], costs, origin, clear)
+
+        self.problem.in_threads(
+            work, len(todo), workers=self.workers, progress=self._reporting(first_number == 0)
+        )
+
+    def _reporting(self, first: bool) -> Callable[[float], None] | None:
+        """Return what reports the progress of the directions, or of the rest after them."""
+        progress = self.progress
+        if progress is None:
+            return None
+        own = np.count_nonzero(self.settings.source == np.arange(len(self.settings)))
+        border = float(own / len(self.settings))
+        if first:
+            return lambda share: progress(share * border)
+        return lambda share: progress(border + share * (1 - border))
+
+    def _taken_up(self, rows: Ints, number: int) -> bool:
+        found = None if self.store is None else self.store.finished(number)
+        if found is not None:
+            self.costs[rows], self.origin[rows], self.clear[rows] = found
+        return found is not None
+
+
+def _line_ends(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Ints:
+    """Return where each line of equal alpha and beta ends."""
+    change = np.any(values[1:, :2] != values[:-1, :2], axis=1)
+    return np.append(np.flatnonzero(change) + 1, len(values))

@@ -1,0 +1,163 @@
+"""What a sweep found: one row of costs for each setting, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from queuesmith.errors import MetricError
+from queuesmith.knobs.bags import Floats, Mask
+from queuesmith.knobs.setting import NAMES, Knobs
+from queuesmith.schedule.measures import CLASSES
+from queuesmith.schedule.metrics import Term
+from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What the columns of costs mean, as objectives name them.
+TERMS = (
+    *(Term("expansion_factor", name) for name in CLASSES),
+    Term("makespan"),
+    Term("mean_wait"),
+    Term("expansion_factor"),
+)
+#: What the JSON of a sweep calls them.
+SHORT = (*CLASSES, "response_time", "mean_wait", "expansion_factor")
+#: The paper's cost vector: E_f of the classes and the workload response time.
+COST_VECTOR = 5
+RESPONSE_TIME, MEAN_WAIT = 4, 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult:
+    """The costs of every setting that was looked at.
+
+    Parameters
+    ----------
+    log, jobs, cores, scheduler
+        What was replayed: the name of the log, how many jobs and cores, and what was swept.
+    settings
+        One row a setting: alpha, beta, gamma.
+    costs
+        One row a setting, in the order of ``TERMS``; nan for a class that has no jobs.
+    replayed
+        Which settings were replayed; the others are proven to give the schedule of one that was.
+    seconds
+        How long it took.
+    """
+
+    log: str
+    jobs: int
+    cores: int
+    scheduler: str
+    settings: Floats
+    costs: Floats
+    replayed: Mask
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SweepResult of '{self.log}': {len(self):,} settings, {self.replays:,} replays, "
+            f"{self.seconds:.2f} s>"
+        )
+
+    @property
+    def replays(self) -> int:
+        """How many settings were really replayed."""
+        return int(np.count_nonzero(self.replayed))
+
+    @property
+    def values(self) -> Mapping[Term, Floats]:
+        """The costs by metric."""
+        return {term: self.costs[:, i] for i, term in enumerate(TERMS)}
+
+    @property
+    def known(self) -> list[int]:
+        """Which columns of costs have values: a class without jobs has none."""
+        return [i for i in range(len(TERMS)) if not np.isnan(self.costs[0, i])]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a setting: the knobs, the costs, whether it was replayed."""
+        import pandas as pd
+
+        columns = {name: self.settings[:, i] for i, name in enumerate(NAMES)}
+        columns |= {str(term): values for term, values in self.values.items()}
+        return pd.DataFrame({**columns, "replayed": self.replayed})
+
+    def knobs(self, index: int) -> Knobs:
+        """Return one setting."""
+        return Knobs(*self.settings[index].tolist())
+
+    # -- the best ---------------------------------------------------------------------------
+
+    def least(self, values: Floats) -> int:
+        """Return the setting of the least value; of equal ones, the quickest, then the mildest.
+
+        That is the least response time, then the least mean wait, then the smallest exponents.
+        """
+        if np.isnan(values).all():
+            raise MetricError("no setting has a value. Change the objective.")
+        rows = np.flatnonzero(values == np.nanmin(values))
+        mild = np.abs(self.settings[rows]).sum(axis=1)
+        costs = self.costs[rows]
+        return int(rows[np.lexsort((mild, costs[:, MEAN_WAIT], costs[:, RESPONSE_TIME]))[0]])
+
+    def best(self) -> dict[str, dict[str, Any]]:
+        """Return the best setting for each class, for the response time and for the means."""
+        return {SHORT[i]: self._best(self.costs[:, i]) for i in self.known}
+
+    def _best(self, values: Floats) -> dict[str, Any]:
+        index = self.least(values)
+        knobs = self.knobs(index)
+        return {
+            "value": float(values[index]),
+            **dict(zip(NAMES, knobs.values, strict=True)),
+            "settings": int(np.count_nonzero(values == values[index])),
+            "favours": knobs.favours(),
+        }
+
+    # -- the front --------------------------------------------------------------------------
+
+    @cached_property
+    def distinct(self) -> tuple[Ints, Ints]:
+        """The first setting of each different cost vector, and how many settings share it."""
+        known = [i for i in self.known if i < COST_VECTOR]
+        _, first, count = np.unique(
+            self.costs[:, known], axis=0, return_index=True, return_counts=True
+        )
+        return first, count
+
+    @cached_property
+    def front(self) -> Ints:
+        """One setting for each cost vector that no other one equals or beats in every part."""
+        from queuesmith.knobs.kernels import find_front
+
+        first, _ = self.distinct  # in the order of their cost vectors
+        known = [i for i in self.known if i < COST_VECTOR]
+        found = np.zeros(len(first) + 1, np.int64)
+        find_front(np.ascontiguousarray(self.costs[first][:, known]), found)
+        return first[found[: found[-1]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what one looks at first, ready for JSON."""
+        return {
+            "log": self.log,
+            "jobs": self.jobs,
+            "cores": self.cores,
+            "scheduler": self.scheduler,
+            "points": len(self),
+            "replays": self.replays,
+            "schedules": len(self.distinct[0]),
+            "seconds": self.seconds,
+            "best": self.best(),
+            "pareto": len(self.front),
+        }
