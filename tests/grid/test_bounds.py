@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from queuesmith.grid.bounds import (
     lower_bound,
     plain_flowtime_bound,
     safe_bound,
-    solver_library,
 )
 from queuesmith.grid.etc_files import read_etc
 from tests.grid.brute_force import best_of, every_mapping, tiny_instances
@@ -124,15 +122,6 @@ def test_an_assignment_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(bounds_module, "MOST_CELLS", 10)
     with pytest.raises(QueuesmithError, match="Use the method ga"):
         least_weighted(_random(30, 3))
-
-
-def test_a_missing_solver_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str, *_: Any, **__: Any) -> Any:
-        raise ImportError(f"No module named '{name}'")
-
-    monkeypatch.setattr(bounds_module.importlib, "import_module", refuse)
-    with pytest.raises(QueuesmithError, match=r"pip install queuesmith\[exact\]"):
-        solver_library("scipy.optimize")
 
 
 @pytest.mark.data

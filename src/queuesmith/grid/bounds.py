@@ -10,7 +10,6 @@ The LP finds the prices for which it is largest; the bound is then computed from
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from queuesmith.errors import QueuesmithError
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.solvers import solver_library
 
 #: How many machines each job has at first, where not all columns are in the LP from the start.
 FEW = 4
@@ -260,18 +260,6 @@ def assignment_model(
         shape=(matrix.machines, count + 1),
     )
     return AssignmentModel(cost, job_rows, machine_rows, scale)
-
-
-def solver_library(module: str) -> Any:
-    """Import a library of the extra ``exact``, or say how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        name = module.split(".")[0]
-        raise QueuesmithError(
-            f"exact methods need {name}, but it cannot be imported ({error}). "
-            "Install it with: pip install queuesmith[exact]"
-        ) from error
 
 
 # -- flowtime --------------------------------------------------------------------------------------

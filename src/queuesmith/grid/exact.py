@@ -27,12 +27,12 @@ from queuesmith.grid.bounds import (
     lower_bound,
     plain_flowtime_bound,
     safe_bound,
-    solver_library,
 )
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
 from queuesmith.grid.mapping import LAMBDA, Mapping
 from queuesmith.grid.search import Both, Habits, Search, polish_both
 from queuesmith.solution import TOLERANCE
+from queuesmith.solvers import solver_library
 
 Machines = NDArray[np.int64]
 #: Told the seconds spent, the best value and the bound, whenever one of them changes.

@@ -1,0 +1,311 @@
+"""Commands for jobs across clusters: ``queuesmith place ...``, ``queuesmith federation ...``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.cli.default_command import DefaultCommandGroup
+from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
+from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.errors import UsageError
+
+if TYPE_CHECKING:
+    from queuesmith.federation import Federation, FederationJobs, Placement
+    from queuesmith.federation.place_options import PlaceOptions
+
+app = typer.Typer(
+    cls=DefaultCommandGroup,
+    help="Place a queue on a federation: queuesmith place FEDERATION.toml JOBS.csv --method ...",
+    rich_markup_mode=None,
+)
+federation_app = typer.Typer(
+    help="Federations of clusters: make one, replay arriving jobs on it.", rich_markup_mode=None
+)
+
+FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
+Out = Annotated[Path | None, typer.Option(help="Write id, start, end and nodes as CSV.")]
+Picture = Annotated[
+    Path | None, typer.Option(help="Draw nodes by time and the links, as an HTML page.")
+]
+SHOWN = (
+    "queue", "method", "makespan", "lower_bound", "gap_percent", "status", "compaction_percent",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """What the methods of placing may be told."""
+
+    seconds: Annotated[float, typer.Option(help="Time for oas, slots and prices.")] = 10.0
+    allocation: Annotated[
+        str,
+        typer.Option(help="Heuristics: fastest, most-free, one-cluster, link-aware or cheapest."),
+    ] = "fastest"
+    slot: Annotated[
+        float, typer.Option(help="Slots: their size in per cent of the mean base time.")
+    ] = 50.0
+    saturation: Annotated[
+        float, typer.Option(help="Load that links may carry, in times their bandwidth.")
+    ] = 1.0
+    seed: Seed = 0
+    workers: Annotated[
+        int | None, typer.Option(help="Threads of exact methods; by default one for each core.")
+    ] = None
+
+    def options(self) -> PlaceOptions:
+        """Return what the methods take."""
+        from queuesmith.federation.place_options import PlaceOptions
+
+        return PlaceOptions(
+            allocation=self.allocation,
+            slot_percent=self.slot,
+            saturation=self.saturation,
+            seconds=self.seconds,
+            seed=self.seed,
+            workers=self.workers,
+        )
+
+
+@app.command("run")
+@with_options
+def run(
+    federation: FederationFile,
+    jobs: Annotated[Path, typer.Argument(help="The queue, CSV.")],
+    how: MethodOptions,
+    method: Annotated[
+        str, typer.Option(help="oas, slots, prices, or a heuristic such as fcfs or lpt-fit.")
+    ] = "oas",
+    out: Out = None,
+    picture: Picture = None,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Place one queue, all of it waiting at second 0."""
+    check_targets(out, picture)
+    ground, queue = _read(federation, jobs)
+    from queuesmith.federation.methods import place
+
+    with progress(f"{method} on {queue.name}", quiet=quiet) as report:
+        placement = place(ground, queue, method, how.options(), progress=report)
+    _write(placement, out, picture, quiet=quiet)
+    _show(placement.to_dict(), format)
+
+
+@app.command()
+@with_options
+def compare(
+    federation: FederationFile,
+    jobs: Annotated[list[Path], typer.Argument(help="One or more queues, CSV.")],
+    how: MethodOptions,
+    methods: Annotated[
+        str, typer.Option(help="Methods, comma-separated.")
+    ] = "fcfs,sjf,bjf,fpfs,spt,lpt,prices,oas",
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Place queues by several methods, side by side with the proven bound."""
+    from queuesmith.federation import Federation, FederationJobs
+
+    ground = Federation.read(federation)
+    queues = [FederationJobs.read(path) for path in jobs]
+    from queuesmith.federation.methods import compare_methods
+
+    with progress(f"placing {len(queues)} queues", quiet=quiet) as report:
+        found = compare_methods(ground, queues, names(methods), how.options(), progress=report)
+    rows = [placement.to_dict() for placement in found]
+    if format is not Format.json:
+        rows = [{key: row[key] for key in (*SHOWN, "seconds")} for row in rows]
+    print_rows(rows, format)
+
+
+@app.command()
+def generate(
+    kind: Annotated[
+        str, typer.Argument(help="matching, small-first, general, or the paper's WL-1 to WL-6.")
+    ],
+    out: Annotated[Path, typer.Option(help="The file to write, CSV.")],
+    jobs: Annotated[int, typer.Option(help="How many jobs; the paper's have 8.")] = 8,
+    nodes: Annotated[int, typer.Option(help="Nodes of the federation it is made for.")] = 12,
+    most_tasks: Annotated[
+        int | None, typer.Option(help="Tasks of the widest job of kind general.")
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Make a queue by chance."""
+    from queuesmith.federation.generate import PAPER_QUEUES, generate_queue, paper_queue
+
+    check_targets(out)
+    if kind in PAPER_QUEUES:
+        queue = paper_queue(kind, seed=seed)
+    else:
+        queue = generate_queue(kind, jobs, nodes=nodes, most_tasks=most_tasks, seed=seed)
+    queue.write(out)
+    tell(f"wrote {out}: {len(queue)} jobs, {queue.tasks.sum()} tasks", quiet=quiet)
+
+
+@federation_app.command("generate")
+def generate_clusters(
+    out: Annotated[Path, typer.Option(help="The file to write, TOML.")],
+    clusters: Annotated[int, typer.Option(help="How many clusters.")] = 3,
+    nodes: Annotated[int, typer.Option(help="How many nodes each has.")] = 4,
+    powers: Annotated[str, typer.Option(help="Powers of the clusters, in turn.")] = "1,0.75,0.5",
+    spread: Annotated[
+        float, typer.Option(help="Share by which nodes of a cluster fall short of its power.")
+    ] = 0.0,
+    bandwidth: Annotated[
+        float | None, typer.Option(help="Of each link; by default 250 for each node.")
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Make a federation; by default the paper's, 3 clusters of 4 nodes."""
+    from queuesmith.federation.generate import generate_federation
+
+    check_targets(out)
+    made = generate_federation(
+        clusters,
+        nodes,
+        powers=numbers(powers, "powers"),
+        spread=spread,
+        bandwidth=bandwidth,
+        seed=seed,
+    )
+    made.write(out)
+    tell(f"wrote {out}: {len(made.clusters)} clusters, {made.nodes} nodes", quiet=quiet)
+
+
+@dataclass(frozen=True)
+class LogJobsOptions:
+    """What is assumed of the jobs of a log, which says nothing of communication."""
+
+    sigma: Annotated[
+        str, typer.Option(help="Of the jobs of a log: a share, or a range such as 0.5:0.9.")
+    ] = "0.7"
+    task_bandwidth: Annotated[
+        str, typer.Option(help="Of the jobs of a log: a number, or a range such as 50:300.")
+    ] = "0"
+    cores_per_node: Annotated[int, typer.Option(help="How many cores of a log make a node.")] = 1
+    head: Annotated[int | None, typer.Option(help="Take only the first so many jobs.")] = None
+    fitting: Annotated[
+        bool, typer.Option("--fitting", help="Leave out jobs that the federation can never run.")
+    ] = False
+
+    def read(self, path: Path, seed: int) -> FederationJobs:
+        """Read jobs from CSV with a column 'tasks', or from a job log."""
+        from queuesmith.federation import FederationJobs
+        from queuesmith.workload.files import read
+
+        if self.head is not None and self.head < 1:
+            raise UsageError(f"--head is {self.head}, but it must be at least 1. Give 1 or more.")
+        if _is_jobs_file(path):
+            jobs = FederationJobs.read(path)
+            return jobs if self.head is None else jobs.select(range(min(self.head, len(jobs))))
+        log = read(path)
+        return FederationJobs.from_workload(
+            log if self.head is None else log.head(self.head),
+            cores_per_node=self.cores_per_node,
+            sigma=_range(self.sigma, "sigma"),
+            task_bandwidth=_range(self.task_bandwidth, "task-bandwidth"),
+            seed=seed,
+        )
+
+
+@federation_app.command("replay")
+@with_options
+def replay_jobs(
+    federation: FederationFile,
+    jobs: Annotated[Path, typer.Argument(help="Jobs with arrivals, CSV; or a job log.")],
+    assumed: LogJobsOptions,
+    method: Annotated[
+        str, typer.Option(help="A heuristic; or oas, slots, prices for windows of waiting jobs.")
+    ] = "fcfs",
+    allocation: Annotated[
+        str, typer.Option(help="fastest, most-free, one-cluster, link-aware or cheapest.")
+    ] = "fastest",
+    saturation: Annotated[
+        float,
+        typer.Option(help="Load up to which jobs may start, in times the bandwidth; 1 or more."),
+    ] = float("inf"),
+    window: Annotated[
+        int | None, typer.Option(help="Waiting jobs that are decided about together.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="Time for each window of an exact method.")] = 1.0,
+    seed: Seed = 0,
+    out: Out = None,
+    picture: Picture = None,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Replay arriving jobs; links are shared, and slow down when they saturate."""
+    from queuesmith.federation import Federation
+    from queuesmith.federation.place_options import PlaceOptions
+
+    check_targets(out, picture)
+    ground, queue = Federation.read(federation), assumed.read(jobs, seed)
+    if assumed.fitting:
+        queue = queue.fitting(ground, saturation)
+    for change in queue.changes:
+        tell(f"note: {change}", quiet=quiet)
+    from queuesmith.federation.replay import replay
+    from queuesmith.federation.verify import verify
+
+    with progress(f"replaying {len(queue):,} jobs", quiet=quiet) as report:
+        found = replay(
+            ground,
+            queue,
+            method,
+            allocation=allocation,
+            saturation=saturation,
+            window=window,
+            options=PlaceOptions(seconds=seconds, seed=seed),
+            progress=report,
+        )
+    _write(verify(found), out, picture, quiet=quiet)
+    proven = ("lower_bound", "gap_percent", "status")
+    _show({key: value for key, value in found.to_dict().items() if key not in proven}, format)
+
+
+def _read(federation: Path, jobs: Path) -> tuple[Federation, FederationJobs]:
+    from queuesmith.federation import Federation, FederationJobs
+
+    return Federation.read(federation), FederationJobs.read(jobs)
+
+
+def _is_jobs_file(path: Path) -> bool:
+    """Whether a file has the header of jobs of a federation, not of a log."""
+    from queuesmith.workload.storage import decoded, read_bytes
+
+    head = decoded(read_bytes(path).split(b"\n", 1)[0])
+    return "base_time" in [word.strip() for word in head.split(",")]
+
+
+def _range(text: str, option: str) -> tuple[float, float]:
+    values = numbers(text, option, separator=":")
+    if len(values) > 2:
+        raise UsageError(f"--{option} is '{text}', but it must be one number or LOW:HIGH.")
+    return values[0], values[-1]
+
+
+def _write(placement: Placement, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
+    from queuesmith.federation.picture import write_picture
+
+    if out is not None:
+        placement.write(out)
+        tell(f"wrote {out}", quiet=quiet)
+    if picture is not None:
+        write_picture(placement, picture)
+        tell(f"wrote {picture}", quiet=quiet)
+
+
+def _show(facts: dict[str, Any], format: Format) -> None:
+    if format is Format.json:
+        print_json(facts)
+        return
+    plain = (str, int, float, type(None))
+    rows = [{"what": key, "value": value} for key, value in facts.items()]
+    print_rows([row for row in rows if isinstance(row["value"], plain)], format)

@@ -1,0 +1,157 @@
+"""``queuesmith place`` and ``queuesmith federation``: jobs across clusters."""
+
+import csv
+import json
+
+import pytest
+
+from queuesmith.federation import Federation, FederationJobs, Placement
+from queuesmith.federation.verify import verify
+
+HEAD = "id,tasks,base_time,task_bandwidth,sigma"
+
+
+@pytest.fixture
+def paper(run, tmp_path):
+    assert run("federation", "generate", "--out", "f.toml", "--quiet").code == 0
+    assert run("place", "generate", "WL-3", "--out", "q.csv", "--quiet").code == 0
+    return tmp_path / "f.toml", tmp_path / "q.csv"
+
+
+def test_a_placement_comes_with_its_bound_and_status(run, paper):
+    outcome = run("place", *paper, "--method", "fpfs", "--format", "json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    keys = {"makespan", "lower_bound", "gap_percent", "status", "compaction_percent", "seconds"}
+    assert keys <= set(found)
+    assert found["lower_bound"] <= found["makespan"]
+    assert 0 < found["compaction_percent"] <= 100
+
+
+def test_allocation_and_saturation_can_be_chosen(run, paper):
+    words = ["--method", "lpt-fit", "--allocation", "link-aware", "--saturation", "1.5"]
+    found = json.loads(run("place", *paper, *words, "--format", "json").out)
+    assert (found["allocation"], found["saturation"]) == ("link-aware", 1.5)
+
+
+def test_the_placement_is_written_and_drawn(run, paper, tmp_path):
+    outcome = run("place", *paper, "--method", "prices", "--out", "p.csv", "--picture", "p.html")
+    assert outcome.code == 0
+    assert "wrote p.csv" in outcome.err
+    federation, jobs = Federation.read(paper[0]), FederationJobs.read(paper[1])
+    verify(Placement.read(tmp_path / "p.csv", federation, jobs))
+    assert (tmp_path / "p.html").stat().st_size > 1_000_000
+
+
+def test_compare_lists_methods_side_by_side(run, paper):
+    words = ["--methods", "fcfs,prices", "--format", "csv"]
+    rows = list(csv.DictReader(run("place", "compare", *paper, *words).out.splitlines()))
+    assert [row["method"] for row in rows] == ["fcfs", "prices"]
+    assert len({row["lower_bound"] for row in rows}) == 1
+    assert run("place", "compare", *paper, "--methods", "fcfs").code == 0
+    many = json.loads(run("place", "compare", *paper, *words[:2], "--format", "json").out)
+    assert many[0]["jobs"] == 8
+
+
+def test_queues_and_federations_are_made_by_chance(run, tmp_path):
+    words = ["--jobs", "30", "--nodes", "40", "--most-tasks", "20", "--seed", "4"]
+    assert run("place", "generate", "general", *words, "--out", "a.csv").code == 0
+    assert len(FederationJobs.read(tmp_path / "a.csv")) == 30
+    words = ["--clusters", "4", "--nodes", "10", "--spread", "0.2", "--powers", "1,0.5"]
+    assert run("federation", "generate", *words, "--out", "a.toml").code == 0
+    assert Federation.read(tmp_path / "a.toml").nodes == 40
+    assert run("place", "generate", "odd", "--out", "a.csv").code == 2
+
+
+def test_arriving_jobs_are_replayed(run, paper, tmp_path):
+    (tmp_path / "j.csv").write_text(f"{HEAD},submit\na,2,10,5,0.5,0\nb,12,10,5,0.5,3\n")
+    words = ["--method", "fcfs", "--saturation", "1", "--out", "p.csv", "--format", "json"]
+    outcome = run("federation", "replay", paper[0], "j.csv", *words)
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert found["longest_wait"] == 7
+    assert "gap_percent" not in found
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 3
+    assert run("federation", "replay", paper[0], "j.csv", "--head", "1").code == 0
+
+
+def test_a_method_may_decide_about_windows(run, paper):
+    words = ["--method", "prices", "--window", "3", "--saturation", "1", "--format", "json"]
+    assert json.loads(run("federation", "replay", *paper, *words).out)["method"] == "prices"
+
+
+def test_a_log_is_replayed_with_stated_assumptions(run, paper, log):
+    words = ["--head", "50", "--cores-per-node", "8", "--sigma", "0.5:0.9", "--fitting"]
+    outcome = run(
+        "federation", "replay", paper[0], log, *words, "--task-bandwidth", "50:300",
+        "--format", "json",
+    )  # fmt: skip
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["jobs"] <= 50
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("power = 1.0", "power = 0", "power"),
+        ("bandwidth = 1000.0", "bandwidth = 0", "link of cluster 'c1'"),
+        ("nodes = 4", "nodes = 4\ncolour = 'red'", "unknown key 'colour'"),
+    ],
+)
+def test_a_wrong_federation_gets_one_sentence(run, paper, old, new, words):
+    paper[0].write_text(paper[0].read_text().replace(old, new, 1))
+    outcome = run("place", *paper, "--method", "fcfs")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ")
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("a,13,10,5,0.5", "job a has 13 tasks, but federation 'f' has 12 nodes"),
+        ("a,1,10,5,1.5", "sigma 1.5"),
+        ("a,1,10,5,-0.5", "sigma -0.5"),
+        ("a,12,10,999,0.5", "beyond 1 times its bandwidth"),
+        ("a,1,0,5,0.5", "base_time 0"),
+    ],
+)
+def test_a_wrong_job_gets_one_sentence(run, paper, row, words):
+    paper[1].write_text(f"{HEAD}\n{row}\n")
+    outcome = run("place", *paper, "--method", "fcfs")
+    assert outcome.code == 1
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--method", "best"],
+        ["--method", "fcfs", "--allocation", "x"],
+        ["--saturation", "0.5"],
+        ["--seconds", "0"],
+        ["--slot", "0"],
+        ["--picture", "no/such/folder.html"],
+    ],
+)
+def test_a_wrong_option_gets_one_sentence(run, paper, words):
+    outcome = run("place", *paper, *words)
+    assert outcome.code in (1, 2)
+    assert outcome.err.startswith("error: ")
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--head", "0"], ["--saturation", "0"], ["--window", "0"], ["--method", "x"]],
+)
+def test_a_wrong_replay_gets_one_sentence(run, paper, words):
+    assert run("federation", "replay", *paper, *words).code == 2
+
+
+def test_a_wrong_range_for_a_log_is_told(run, paper, log):
+    outcome = run("federation", "replay", paper[0], log, "--sigma", "0.1:0.2:0.3")
+    assert outcome.code == 2
+    assert "LOW:HIGH" in outcome.err
