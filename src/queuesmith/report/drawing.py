@@ -63,7 +63,7 @@ def draw_relative(comparison: Comparison) -> go.Figure:
             hovertemplate="%{x}: %{customdata}<br>%{y:.1f} %",
         )
     first = escape(comparison.policies[0], quote=False)
-    _style(figure, height=380, y=f"% of {first}")
+    style(figure, height=380, y=f"% of {first}")
     figure.add_hline(y=100, line_width=1, line_dash="dot", line_color="#8a8f98")
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(tickangle=0, tickfont_size=12)
@@ -80,7 +80,7 @@ def draw_waits(comparison: Comparison) -> go.Figure:
         lambda schedule: share_at_most(schedule.wait, largest=longest),
         "waited at most",
     )
-    _style(figure, height=400, x="wait", y="share of jobs")
+    style(figure, height=400, x="wait", y="share of jobs")
     shown = [i for i, seconds in enumerate(TIME_TICKS) if seconds <= max(longest * 1.5, 60)]
     figure.update_xaxes(
         type="log",
@@ -98,7 +98,7 @@ def draw_slowdowns(comparison: Comparison) -> go.Figure:
         lambda schedule: share_above(bounded_slowdown(schedule, comparison.bound)),
         "slowed down above",
     )
-    _style(figure, height=400, x="bounded slowdown", y="share of jobs above")
+    style(figure, height=400, x="bounded slowdown", y="share of jobs above")
     figure.update_xaxes(type="log", dtick=1)
     figure.update_yaxes(type="log", dtick=1, tickformat=".3~%")
     return figure
@@ -124,7 +124,7 @@ def draw_groups(comparison: Comparison) -> go.Figure:
             ],
             hovertemplate="%{x}: %{customdata}",
         )
-    _style(figure, height=380, y=f"mean wait ({scale.unit})")
+    style(figure, height=380, y=f"mean wait ({scale.unit})")
     figure.update_layout(barmode="group", bargap=0.25)
     return figure
 
@@ -147,7 +147,7 @@ def draw_over_time(comparison: Comparison) -> go.Figure:
             drawn = np.append(values(data), values(data)[-1])
             line = _line(comparison, schedule.policy, when, drawn, shown=row == 1)
             figure.add_trace(line.update(line_shape="hv", line_width=1.4), row=row, col=1)
-    _style(figure, height=720)
+    style(figure, height=720)
     figure.update_layout(hovermode="x unified")
     for row, (title, _) in enumerate(parts, start=1):
         figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
@@ -218,7 +218,8 @@ def _instants(workload: Workload, edges: Any) -> Any:
     return (edges + workload.epoch).astype("datetime64[s]")
 
 
-def _style(figure: go.Figure, *, height: int, x: str = "", y: str = "") -> None:
+def style(figure: go.Figure, *, height: int, x: str = "", y: str = "") -> None:
+    """Give a figure the look that all figures of a report share."""
     figure.update_layout(
         template="none",
         height=height,

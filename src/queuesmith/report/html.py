@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
 from queuesmith.report.comparison import Comparison
@@ -23,6 +23,9 @@ from queuesmith.workload.storage import atomic_write
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    #: What a section of one's own holds: HTML, a figure, or several of them.
+    Content: TypeAlias = str | go.Figure | Sequence[str | go.Figure]
 
 SCRIPTS = ("report.js", "gantt_data.js", "gantt_paint.js", "gantt.js")
 # Nothing is ever fetched: the browser itself refuses it.
@@ -39,7 +42,7 @@ def write_report(
     title: str | None = None,
     description: str | None = None,
     command: str | None = None,
-    extra_sections: Sequence[tuple[str, str | go.Figure]] = (),
+    extra_sections: Sequence[tuple[str, Content]] = (),
 ) -> Path:
     """Write a comparison as one self-contained HTML page, and return where it is.
 
@@ -55,7 +58,7 @@ def write_report(
         The command line that made this report, shown under how to reproduce it.
     extra_sections
         Further sections, each a title and either HTML (taken as it is, so escape what is not
-        yours) or a Plotly figure. They stand before the definitions.
+        yours) or a Plotly figure, or several of them. They stand before the definitions.
     """
     heading = title or f"{comparison.workload.name}: {len(comparison.policies)} policies compared"
     plots = _Plots()
@@ -86,8 +89,9 @@ class _Plots:
         )
 
 
-def _extra(number: int, title: str, content: str | go.Figure, plots: _Plots) -> Section:
-    body = content if isinstance(content, str) else plots.embed(content)
+def _extra(number: int, title: str, content: Content, plots: _Plots) -> Section:
+    parts = content if isinstance(content, list | tuple) else [content]
+    body = "".join(part if isinstance(part, str) else plots.embed(part) for part in parts)
     return Section(f"more-{number}", title, body)
 
 

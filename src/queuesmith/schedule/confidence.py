@@ -123,11 +123,11 @@ def confidence(
     value = expression(schedule)
     if not expression.terms:
         return Interval(value, value, value, _weeks(schedule).count, level)
-    weeks, plans = _plans(schedule, expression)
+    weeks, plans = weekly_plans(schedule, expression)
     informed = min(plan.weeks for plan in plans.values())
     if informed < 2:
         return Interval(value, None, None, informed, level)
-    drawn = _drawn(expression, plans, weeks.count, resamples, seed)
+    drawn = redrawn(expression, plans, weeks.count, resamples, seed)
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn):
         return Interval(value, None, None, informed, level)
@@ -135,7 +135,8 @@ def confidence(
     return Interval(value, float(low), float(high), informed, level)
 
 
-def _plans(schedule: Schedule, objective: Objective) -> tuple[_Weeks, dict[Term, _Plan]]:
+def weekly_plans(schedule: Schedule, objective: Objective) -> tuple[_Weeks, dict[Term, _Plan]]:
+    """Return the weeks of a schedule, and how each metric is computed from drawn weeks."""
     weeks = _weeks(schedule)
     jobs = jobs_of_terms(schedule, objective.terms, bound=objective.bound)
     return weeks, {term: _plan(term, jobs[term], weeks) for term in objective.terms}
@@ -150,9 +151,10 @@ def _weeks(schedule: Schedule) -> _Weeks:
     return _Weeks(of_job, np.append(submit[0] + present * WEEK, last))
 
 
-def _drawn(
+def redrawn(
     objective: Objective, plans: dict[Term, _Plan], weeks: int, resamples: int, seed: int
 ) -> Floats:
+    """Return the objective for weeks drawn again and again; the same seed draws the same weeks."""
     generator = np.random.default_rng(seed)
     batch = max(1, ROOM // weeks)
     values = []

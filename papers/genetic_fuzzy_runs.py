@@ -1,0 +1,231 @@
+"""The replays and learning runs of the genetic fuzzy study, each kept in a file of its own.
+
+So the study can be stopped and resumed, and its pieces made one by one: what is there already is
+read, not made again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import queuesmith as qs
+from papers.study import data_folder
+from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.schedule.confidence import Interval
+from queuesmith.study.store import fingerprint
+from queuesmith.tuning import tune
+from queuesmith.tuning.course import Progress
+from queuesmith.tuning.front import Front, Point
+from queuesmith.tuning.method import Method
+from queuesmith.tuning.methods import find_method, make_method
+from queuesmith.tuning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
+from queuesmith.tuning.species import Mutation
+from queuesmith.tuning.verdict import Verdict
+from queuesmith.workload.storage import atomic_write
+
+CORES = 1024
+OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+#: The logs by the paper's names, and the size of machine that they are scaled from.
+LOGS = {
+    "CTC": ("CTC-SP2-1996-3.1-cln", 430),
+    "KTH": ("KTH-SP2-1996-2.1-cln", 100),
+    "LANL": ("LANL-CM5-1994-4.1-cln", 1024),
+    "SDSC 00": ("SDSC-SP2-1998-4.2-cln", 128),
+    "SDSC 96": ("SDSC-Par-1996-3.1-cln", 416),
+}
+METHODS = {"prob": "PROB", "pitts": "PITTS", "cca": "CCA", "cma": "CMA-ES", "priority": "priority"}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much each method may do, and which parameters differ from its defaults."""
+
+    generations: int | None
+    participations: int | None
+    settings: dict[str, Any]
+
+    def method(self, name: str) -> Method:
+        """Return a method with those of the settings that it has."""
+        known = {field.name for field in fields(find_method(name))}
+        given: dict[str, Any] = {
+            "generations": self.generations,
+            "participations": self.participations,
+        }
+        mutation = {}
+        for key, value in self.settings.items():
+            own, _, parameter = key.rpartition(":")
+            if own and own != name:
+                continue
+            if parameter.startswith("mutation."):
+                mutation[parameter.removeprefix("mutation.")] = value
+            else:
+                given[parameter] = value
+        if mutation:
+            given["mutation"] = Mutation(**mutation)
+        chosen = {key: value for key, value in given.items() if key in known and value is not None}
+        return make_method(name, **chosen)
+
+
+class Pieces:
+    """Makes the pieces of the study, or reads them.
+
+    Parameters
+    ----------
+    folder
+        Where they are kept.
+    scale_seed, seed
+        What the scaling of the logs and what the learners' chance follow from.
+    workers
+        How many replays run at once.
+    """
+
+    def __init__(self, folder: Path, scale_seed: int, seed: int, workers: int | None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.scale_seed, self.seed, self.workers = folder, scale_seed, seed, workers
+        self._logs: dict[str, qs.Workload] = {}
+
+    def log(self, name: str) -> qs.Workload:
+        """Return a log, scaled to 1,024 processors."""
+        if name not in self._logs:
+            file, cores = LOGS[name]
+            workload = qs.read(data_folder("traces") / f"{file}.swf.gz")
+            if cores != CORES:
+                workload = qs.scale(workload, cores, CORES, seed=self.scale_seed)
+            self._logs = {name: workload.fitting(CORES)}  # one at a time is large enough
+        return self._logs[name]
+
+    def fixed(self, name: str) -> dict[str, Any]:
+        """Return what the thirteen fixed strategies are worth, and groups 1 and 2 alone."""
+
+        def make() -> dict[str, Any]:
+            workload, cluster = self.log(name), qs.Cluster(CORES)
+            schedules = qs.simulate_many(workload, cluster, THIRTEEN, workers=self.workers)
+            favoured = workload.select(workload.group <= 2)
+            alone = qs.simulate(favoured, cluster, "group+easy")
+            return {
+                "jobs": len(workload),
+                "strategies": {each.policy: worth(each) for each in schedules},
+                "alone": alone.value(OBJECTIVE),
+            }
+
+        return self._kept(f"{_slug(name)}-fixed", make)
+
+    def learned(self, name: str, method: Method, split: float | None) -> dict[str, Any]:
+        """Return what a method learns from a log, and what that is worth."""
+        facts = fingerprint({**method.settings(), "seed": self.seed})[:8]
+        part = "all" if split is None else f"{split:g}"
+        stem = f"{_slug(name)}-{method.name}-{part}-{facts}"
+
+        def make() -> dict[str, Any]:
+            tuned = tune(
+                self.log(name),
+                qs.Cluster(CORES),
+                OBJECTIVE,
+                method,
+                seed=self.seed,
+                split=split,
+                workers=self.workers,
+                store=self.folder / f"{self._dated(stem)}.sqlite",
+                progress=_Teller(f"{name} {method.name} {part}"),
+            )
+            return {
+                "evaluations": tuned.evaluations,
+                "seconds": tuned.seconds,
+                "settings": tuned.settings,
+                "learning": judged(tuned.learning),
+                "held_out": None if tuned.held_out is None else judged(tuned.held_out),
+                "history": [step.to_dict() for step in tuned.history],
+                "policy": tuned.policy.to_dict(),
+            }
+
+        return self._kept(stem, make)
+
+    def front(self, name: str, search: Search) -> Front:
+        """Return the off-line front of a log."""
+        facts = fingerprint({**search.__dict__, "seed": self.seed})[:8]
+        path = self.folder / f"{self._dated(f'{_slug(name)}-front-{facts}')}.json"
+        if not path.exists():
+            front = pareto_front(
+                self.log(name),
+                qs.Cluster(CORES),
+                OBJECTIVE,
+                search=search,
+                seed=self.seed,
+                workers=self.workers,
+                progress=_Teller(f"{name} front"),
+            )
+            front.save(path)
+        return Front.load(path)
+
+    def _dated(self, stem: str) -> str:
+        return f"{stem}-scale{self.scale_seed}"
+
+    def _kept(self, stem: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        path = self.folder / f"{self._dated(stem)}.json"
+        if not path.exists():
+            began = time.perf_counter()
+            content = make()
+            with atomic_write(path) as file:
+                file.write(json.dumps(content, indent=1).encode())
+            print(f"{path.stem}: made in {time.perf_counter() - began:.0f} s", flush=True)
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def worth(schedule: qs.Schedule) -> dict[str, float]:
+    """Return the seven objectives of a schedule, and the one that is learned for."""
+    present = set(np.unique(schedule.workload.group).tolist())
+    names = [
+        name for name in SEVEN_OBJECTIVES if "[" not in name or int(name[-2]) in present
+    ]  # a part of a log may lack a group
+    return {**{name: schedule.value(name) for name in names}, "f": schedule.value(OBJECTIVE)}
+
+
+def judged(verdict: Verdict) -> dict[str, Any]:
+    """Return what the study keeps of a verdict."""
+    return {
+        **{part: worth(schedule) for part, schedule in verdict.schedules.items()},
+        "best_fixed_name": verdict.best_fixed.policy,
+        "improvement": {part: _plain(gain) for part, gain in verdict.improvement.items()},
+    }
+
+
+def point(name: str, values: dict[str, float]) -> Point:
+    """Return a kept schedule as a point that can be measured against a front."""
+    return Point(name, {key: value for key, value in values.items() if key != "f"}, values["f"])
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value`` and ``method:name=value``; values as JSON has them."""
+    settings = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        content = json.loads(value)
+        settings[key] = tuple(content) if isinstance(content, list) else content
+    return settings
+
+
+def _plain(gain: Interval | None) -> list[float | None] | None:
+    return None if gain is None else [gain.value, gain.low, gain.high]
+
+
+def _slug(name: str) -> str:
+    return name.replace(" ", "")
+
+
+class _Teller:
+    """Says every tenth of a long run where it is."""
+
+    def __init__(self, task: str) -> None:
+        self._task, self._told = task, 0
+
+    def __call__(self, state: Progress) -> None:
+        if int(10 * state.share) > self._told:
+            self._told = int(10 * state.share)
+            print(f"{self._task}: {state}", flush=True)

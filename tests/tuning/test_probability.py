@@ -1,0 +1,65 @@
+"""PROB: balanced assignments, and the best strategy of each rule."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queuesmith.errors import PolicyError, UsageError
+from queuesmith.tuning.course import run
+from queuesmith.tuning.probability import Probability, assignments, best_choices
+from tests.tuning.judges import Teacher
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 20), st.integers(0, 2**32))
+def test_each_strategy_is_assigned_to_each_rule_equally_often(strategies, often, classes, seed):
+    choices = assignments(strategies, often, classes, np.random.default_rng(seed))
+    assert choices.shape == (strategies * often, classes)
+    for column in choices.T:
+        assert np.bincount(column, minlength=strategies).tolist() == [often] * strategies
+
+
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 9), st.integers(0, 2**32))
+def test_the_best_choice_of_a_rule_has_the_smallest_sum(strategies, often, classes, seed):
+    chance = np.random.default_rng(seed)
+    choices = assignments(strategies, often, classes, chance)
+    losses = chance.integers(0, 4, len(choices)).astype(float)
+    for rule, best in enumerate(best_choices(choices, losses, strategies)):
+        sums = [losses[choices[:, rule] == s].sum() for s in range(strategies)]
+        assert best == sums.index(min(sums))
+
+
+def test_the_paper_needs_650_replays_for_192_classes():
+    method = Probability()
+    assert method.classes == 192
+    assert method.evaluations == 650 + 1
+    assert method.offered[0] == method.offered[0].parse("fcfs+easy")
+
+
+def test_it_finds_which_strategy_belongs_to_which_class():
+    method = Probability(
+        participations=40,
+        partition={"utilization": (0.5,)},
+        strategies=("fcfs+easy", "group", "sjf"),
+    )
+    teacher = Teacher()
+    course = run(method, method.learn(np.random.default_rng(1), []), teacher)
+    assert course.policy.rules.choice.tolist() == [0, 1]
+    assert teacher.loss(course.policy) == 0
+    assert teacher.asked == [3] * 40 + [1]
+    assert course.evaluations == method.evaluations
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"participations": 0}, UsageError),
+        ({"strategies": ("magic",)}, PolicyError),
+        ({"partition": {"luck": (0.5,)}}, PolicyError),
+        ({"partition": {"utilization": (0.5, 0.2)}}, PolicyError),
+        ({"window": -1}, PolicyError),
+    ],
+)
+def test_wrong_parameters_are_refused_at_once(wrong, error):
+    with pytest.raises(error):
+        Probability(**wrong)
