@@ -2,17 +2,35 @@
 
 import sys
 
-from benchmarks import command_line, grid, grid_exact, grid_genetic, logs, replay
+from benchmarks import (
+    choosing,
+    command_line,
+    federation,
+    federation_exact,
+    grid,
+    grid_exact,
+    grid_genetic,
+    knobs,
+    logs,
+    optimal,
+    replay,
+)
 
 BENCHMARKS = {
     "replay": replay.main,
     "own-orders": replay.own_orders,
     "workers": replay.workers,
     "growth": replay.growth,
+    "rules": choosing.rules,
+    "dynp": choosing.dynp,
     "logs": logs.main,
     "grid-heuristics": grid.heuristics,
     "grid-genetic": grid_genetic.genetic,
     "grid-exact": grid_exact.exact,
+    "optimal": optimal.optimal,
+    "federation": federation.main,
+    "federation-exact": federation_exact.exact,
+    "knobs": knobs.knobs,
     "command-line": command_line.main,
 }
 

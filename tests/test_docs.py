@@ -7,6 +7,9 @@ import pytest
 import yaml
 
 from queuesmith.policy import BACKFILLS, ORDERS
+from queuesmith.policy.features import FEATURES
+from queuesmith.policy.self_tuning import DECIDERS, PLAN_METRICS
+from queuesmith.policy.strategies import THIRTEEN
 from tests.pages import PAGES, ROOT, comparable, today
 
 DOCS = ROOT / "docs"
@@ -57,6 +60,13 @@ def test_parameters_of_orders_are_explained():
     for order in ORDERS.values():
         for parameter in order.parameters:
             assert f"`{parameter}`" in page
+
+
+@pytest.mark.parametrize("name", [*FEATURES, *THIRTEEN, *DECIDERS, *PLAN_METRICS], ids=str)
+def test_what_policies_that_choose_are_made_of_is_explained(name):
+    pages = [(DOCS / page).read_text("utf-8") for page in ("rule_bases.md", "self_tuning.md")]
+    for part in str(name).split("+"):
+        assert f"`{part}`" in pages[0] + pages[1] or re.fullmatch(r"group_[2-4]_share", part)
 
 
 def test_the_first_example_of_the_readme_is_short():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from queuesmith.cluster import Cluster
     from queuesmith.engine import simulate
     from queuesmith.errors import QueuesmithError
+    from queuesmith.optimal import Snapshot
     from queuesmith.policy import Policy
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
+    from queuesmith.tuning import Tuned
+    from queuesmith.tuning.pareto import pareto_front
+    from queuesmith.tuning.tune import tune
     from queuesmith.workload import Workload
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
@@ -38,6 +42,8 @@ _HOME = {
     "Policy": "queuesmith.policy",
     "QueuesmithError": "queuesmith.errors",
     "Schedule": "queuesmith.schedule",
+    "Snapshot": "queuesmith.optimal",
+    "Tuned": "queuesmith.tuning",
     "Workload": "queuesmith.workload",
     "bag_of_tasks": "queuesmith.workload.synthetic",
     "compare": "queuesmith.report",
@@ -45,10 +51,12 @@ _HOME = {
     "demo_workload": "queuesmith.workload.synthetic",
     "history": "queuesmith.schedule",
     "lublin": "queuesmith.workload.synthetic",
+    "pareto_front": "queuesmith.tuning.pareto",
     "read": "queuesmith.workload.files",
     "scale": "queuesmith.workload.scale",
     "simulate": "queuesmith.engine",
     "simulate_many": "queuesmith.study",
+    "tune": "queuesmith.tuning",
     "verify": "queuesmith.schedule.verify",
     "write": "queuesmith.workload.files",
     "write_report": "queuesmith.report",
@@ -61,6 +69,8 @@ __all__ = [
     "Policy",
     "QueuesmithError",
     "Schedule",
+    "Snapshot",
+    "Tuned",
     "Workload",
     "bag_of_tasks",
     "compare",
@@ -68,10 +78,12 @@ __all__ = [
     "demo_workload",
     "history",
     "lublin",
+    "pareto_front",
     "read",
     "scale",
     "simulate",
     "simulate_many",
+    "tune",
     "verify",
     "write",
     "write_report",

@@ -10,7 +10,18 @@ from io import TextIOWrapper
 import typer
 
 from queuesmith import __version__
-from queuesmith.cli import demo, engine, grids, logs, replays
+from queuesmith.cli import (
+    demo,
+    engine,
+    federations,
+    fronts,
+    grids,
+    logs,
+    optima,
+    replays,
+    sweeps,
+    tuning,
+)
 from queuesmith.errors import QueuesmithError
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
@@ -50,10 +61,21 @@ for command in (
     replays.report,
     replays.policies,
     replays.metrics,
+    tuning.tune,
+    tuning.explain,
+    sweeps.sweep,
+    sweeps.knobs,
+    sweeps.retune,
+    fronts.pareto,
+    optima.gap,
+    optima.solve,
     demo.demo,
 ):
     app.command()(command)
 app.add_typer(grids.app, name="map")
+app.add_typer(federations.app, name="place")
+app.add_typer(federations.federation_app, name="federation")
+app.add_typer(sweeps.app, name="knapsack")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -45,7 +45,7 @@ def describe(
 
 
 def generate(
-    model: Annotated[str, typer.Argument(help="lublin or bag-of-tasks.")],
+    model: Annotated[str, typer.Argument(help="lublin, bag-of-tasks or airs.")],
     jobs: Annotated[int, typer.Option(help="How many jobs.")],
     cores: Annotated[int, typer.Option(help="Processors of the machine they are made for.")],
     out: Out,

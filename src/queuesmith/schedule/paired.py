@@ -48,7 +48,8 @@ def improvement(
     if gain is None:
         return None
     try:
-        (weeks, plans), (_, other_plans) = (weekly_plans(each, objective) for each in (schedule, than))
+        weeks, plans = weekly_plans(schedule, objective)
+        _, other_plans = weekly_plans(than, objective)
     except MetricError:  # a metric that has no bootstrap
         return Interval(gain, None, None, 0, level)
     informed = min((plan.weeks for plan in (*plans.values(), *other_plans.values())), default=0)
