@@ -42,3 +42,7 @@ class OutputError(QueuesmithError):
 
 class CancelledError(QueuesmithError):
     """Work was stopped before it was done."""
+
+
+class PatienceError(QueuesmithError):
+    """A replay takes too long to be worth its end."""

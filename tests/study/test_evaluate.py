@@ -4,9 +4,20 @@ import threading
 
 import numpy as np
 import pytest
+from tests.engine.random_policies import random_rule_base
 
 from queuesmith import Cluster, Workload, simulate, verify
-from queuesmith.errors import CancelledError, ClusterError, PolicyError, UsageError, WorkloadError
+from queuesmith.engine import Replay
+from queuesmith.errors import (
+    CancelledError,
+    ClusterError,
+    PatienceError,
+    PolicyError,
+    UsageError,
+    WorkloadError,
+)
+from queuesmith.policy import Policy, RuleBase
+from queuesmith.policy.rules import FuzzyRules
 from queuesmith.study import evaluate
 from queuesmith.study.evaluate import Evaluator
 from queuesmith.testing.policy import random_workload
@@ -18,6 +29,13 @@ CLUSTER = Cluster(16)
 @pytest.fixture(scope="module")
 def jobs() -> Workload:
     return random_workload(np.random.default_rng(0), 200, 16)
+
+
+@pytest.fixture(scope="module")
+def planning() -> RuleBase:
+    """A rule base that always plans, so that each pass looks at every waiting job."""
+    rules = FuzzyRules([[0.0] * 7], [[1.0] * 7], [[1.0]])
+    return RuleBase(rules, offered=(Policy.parse("fcfs+plan"),))
 
 
 def test_values_are_those_of_the_schedules(jobs):
@@ -71,7 +89,7 @@ def test_leaving_stops_the_replays_that_still_run(jobs, monkeypatch):
     begun = threading.Event()
 
     class Endless:
-        def __init__(self, *_):
+        def __init__(self, *_, **__):
             self.cancelled = threading.Event()
 
         def cancel(self):
@@ -103,3 +121,17 @@ def test_bad_input_is_answered(jobs):
         Evaluator(jobs)
     with pytest.raises(WorkloadError, match="has no jobs to replay"):
         Evaluator(jobs.head(0), CLUSTER)
+
+
+def test_a_rule_base_that_lets_the_queue_grow_without_end_is_given_up(jobs, planning, monkeypatch):
+    rules = random_rule_base(np.random.default_rng(2))
+    with Evaluator(jobs, CLUSTER, "awrt", workers=2) as evaluator:
+        patient = evaluator.values([planning, rules])
+        monkeypatch.setattr(evaluate, "PATIENCE", 0.01)
+        assert evaluator.values([planning, "fcfs+easy"])[0] == evaluate.HOPELESS
+    assert max(patient) < evaluate.HOPELESS
+
+
+def test_giving_up_is_told_in_one_sentence(jobs, planning):
+    with pytest.raises(PatienceError, match="lets the queue grow so long"):
+        Replay(jobs, CLUSTER, planning, patience=0.01).run()

@@ -31,8 +31,8 @@ NONE, LIST, EASY, CONSERVATIVE, PLAN = range(5)
 # Places in the array of counters.
 FREE, HEAD, TAIL, ENDING, DUE, ARRIVED, STARTED, STEPS, NEXT_START = range(9)
 CANCEL, BAD_JOB, BAD_TIME, WAITING, ENDED, OLDEST_ENDED, DECISIONS, ACTIVE, BOOKED = range(9, 18)
-RELEASED = 18
-COUNTERS = 19
+RELEASED, WORK, MOST_WORK = range(18, 21)
+COUNTERS = 21
 
 NEVER = np.iinfo(np.int64).max
 NOBODY = -1
@@ -962,6 +962,8 @@ def start_by_strategy(pool, strategy, score_queue, now, cores):
     replay, counters = pool.replay, pool.replay.counters
     order, backfill = pool.strategies[strategy, 0], pool.strategies[strategy, 1]
     before = counters[STARTED]
+    if backfill == PLAN or order < 0:
+        counters[WORK] += counters[WAITING]
     if backfill == PLAN:
         if not queue_sorted(pool, order, score_queue, now, cores):
             return False
@@ -1193,7 +1195,10 @@ def start_by_rules(ruled, describe, score_queue, now, cores):
 
 @kernel
 def replay_ruled(ruled, describe, score_queue, cores):
-    """Replay under rules that choose a strategy at each scheduling instant."""
+    """Replay under rules that choose a strategy at each scheduling instant.
+
+    It ends early where passes that look at every waiting job have looked at too many.
+    """
     replay, counters = ruled.pool.replay, ruled.pool.replay.counters
     now = next_instant(replay)
     going = True
@@ -1204,6 +1209,7 @@ def replay_ruled(ruled, describe, score_queue, cores):
             join_pool(ruled.pool, newcomer)
             tally_waiting(ruled.tally, replay.jobs, newcomer, 1.0)
         going = start_by_rules(ruled, describe, score_queue, now, cores)
+        going = going and counters[WORK] <= counters[MOST_WORK]
         now = next_instant(replay)
 
 
@@ -1634,6 +1640,7 @@ def new_replay(
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
     counters[BAD_JOB] = NOBODY
+    counters[MOST_WORK] = NEVER
     lines = new_lines(np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis])
     return Replay(
         jobs,

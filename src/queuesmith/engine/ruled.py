@@ -14,6 +14,7 @@ from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.pool import StrategyPool
+from queuesmith.errors import PatienceError
 from queuesmith.policy.features import GROUPS, State, find_features
 from queuesmith.policy.rulebase import Ruled
 from queuesmith.policy.rules import FuzzyRules, RigidRules, Rules
@@ -25,8 +26,8 @@ class RuledRun:
 
     answers: tuple[Answer, ...] = ()
 
-    def __init__(self, packed: Packed, policy: Ruled) -> None:
-        self._policy = policy
+    def __init__(self, packed: Packed, policy: Ruled, patience: float | None = None) -> None:
+        self._policy, self._patience = policy, patience
         self._cores = packed.cluster.cores
         self._pool = StrategyPool(packed, policy.strategies)
         self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
@@ -46,6 +47,8 @@ class RuledRun:
             np.empty(len(policy.features)),
             np.zeros(len(policy.strategies), np.int64),
         )
+        if patience is not None:
+            self.counters[kernels.MOST_WORK] = patience * len(packed.jobs.submit)
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -56,6 +59,11 @@ class RuledRun:
         """Replay all jobs and return their starts."""
         kernels.run_ruled(self._ruled, self._describe, self._pool.scorer, self._cores)
         self._pool.check()
+        if self.counters[kernels.WORK] > self.counters[kernels.MOST_WORK]:
+            raise PatienceError(
+                f"rule base '{self._policy}' lets the queue grow so long that its replay was given "
+                f"up: {self._patience:g} jobs would have been looked at for each job of the log."
+            )
         return self._pool.replay.start  # type: ignore[no-any-return]
 
     @property

@@ -85,7 +85,9 @@ def _at_least(workload: Workload) -> str:
 class Replay:
     """One replay, ready to run: in this thread or another, once.
 
-    While it runs, ``progress`` tells how far it is and ``cancel`` stops it.
+    While it runs, ``progress`` tells how far it is and ``cancel`` stops it. With ``patience``, a
+    rule base is given up (PatienceError) once passes that look at every waiting job have looked at
+    so many for each job of the log.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Replay:
         *,
         strict: bool = False,
         reservations: Sequence[Request] = (),
+        patience: float | None = None,
     ) -> None:
         self.policy = as_policy(policy)
         self.cluster = cluster
@@ -104,7 +107,7 @@ class Replay:
         else:
             packed = workload
         self.workload = packed.workload
-        self._run = _prepared(packed, self.policy, reservations)
+        self._run = _prepared(packed, self.policy, reservations, patience)
 
     @property
     def progress(self) -> float:
@@ -135,7 +138,7 @@ class Replay:
 
 
 def _prepared(
-    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request]
+    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
 ) -> OrderedRun | RuledRun | TuningRun | PythonRun:
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
         # One candidate: a planner that has nothing to tune.
@@ -150,7 +153,7 @@ def _prepared(
     if isinstance(policy, Policy):
         return OrderedRun(packed, policy)
     if isinstance(policy, Ruled):
-        return RuledRun(packed, policy)
+        return RuledRun(packed, policy, patience)
     if isinstance(policy, SelfReplaying):
         return PythonRun(packed, policy)
     raise PolicyError(f"the engine does not know how to replay '{policy}'. Give another policy.")

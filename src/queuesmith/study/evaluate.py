@@ -10,11 +10,18 @@ from types import TracebackType
 from queuesmith.cluster import Cluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_cluster
-from queuesmith.errors import UsageError
+from queuesmith.errors import PatienceError, UsageError
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload import Workload
+
+#: A rule base is given up once its passes had to look at so many waiting jobs for each job of the
+#: log: it lets the queue grow without end, and its replay would take hours.
+PATIENCE = 2_000.0
+
+#: What a policy is worth whose replay was given up: worse than any, yet a number.
+HOPELESS = 1e30
 
 
 class Evaluator:
@@ -71,7 +78,10 @@ class Evaluator:
         return self._packed.workload
 
     def values(self, policies: Sequence[AnyPolicy | str]) -> list[float]:
-        """Return what each policy is worth; the lower, the better."""
+        """Return what each policy is worth; the lower, the better.
+
+        A rule base whose replay is given up is worth ``HOPELESS``.
+        """
         values = list(self._pool.map(self._value, policies))
         self.evaluations += len(values)
         return values
@@ -81,9 +91,11 @@ class Evaluator:
         return Replay(self._packed, self.cluster, as_policy(policy)).run()
 
     def _value(self, policy: AnyPolicy | str) -> float:
-        replay = Replay(self._packed, self.cluster, policy)
+        replay = Replay(self._packed, self.cluster, policy, patience=PATIENCE)
         self._running.add(replay)
         try:
             return self._sign * self.objective(replay.run())
+        except PatienceError:
+            return HOPELESS
         finally:
             self._running.discard(replay)
