@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from queuesmith import solvers
 from queuesmith.errors import QueuesmithError, UsageError
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid import bounds as bounds_module
@@ -163,14 +164,14 @@ def test_a_start_of_another_instance_is_refused() -> None:
 
 @pytest.mark.parametrize("missing", ["scipy", "ortools"])
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    real = bounds_module.importlib.import_module
+    real = solvers.importlib.import_module
 
     def refuse(name: str) -> Any:
         if name.startswith(missing):
             raise ImportError(f"No module named '{missing}'")
         return real(name)
 
-    monkeypatch.setattr(bounds_module.importlib, "import_module", refuse)
+    monkeypatch.setattr(solvers.importlib, "import_module", refuse)
     with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install queuesmith\[exact\]"):
         solve_exact(_random())
 

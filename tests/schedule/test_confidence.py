@@ -6,7 +6,7 @@ import pytest
 from queuesmith.cluster import Cluster
 from queuesmith.errors import MetricError
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.confidence import WEEK, Interval, _plans, confidence
+from queuesmith.schedule.confidence import WEEK, Interval, confidence, weekly_plans
 from queuesmith.schedule.metrics import METRICS, Metric
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload import Workload
@@ -54,7 +54,7 @@ def two_weeks(*second_week_jobs):
 @pytest.mark.parametrize("expression", JOB_METRICS)
 def test_drawn_weeks_give_what_a_schedule_of_those_very_jobs_gives(expression):
     schedule, objective = random_schedule(), Objective(expression)
-    weeks, plans = _plans(schedule, objective)
+    weeks, plans = weekly_plans(schedule, objective)
     often = np.random.default_rng(2).integers(0, 4, (20, weeks.count))
     often[:, 0] = np.maximum(often[:, 0], 1)
     (plan,) = plans.values()
@@ -68,7 +68,7 @@ def test_drawn_weeks_give_what_a_schedule_of_those_very_jobs_gives(expression):
 @pytest.mark.parametrize("name", sorted(set(METRICS) - {"makespan", "jain_fairness"}))
 def test_every_week_drawn_once_gives_the_metric_itself(name):
     schedule = random_schedule()
-    weeks, plans = _plans(schedule, Objective(name))
+    weeks, plans = weekly_plans(schedule, Objective(name))
     (plan,) = plans.values()
     value = plan.redraw(np.ones((1, weeks.count)))[0]
     assert value == pytest.approx(schedule.value(name), rel=1e-9)
