@@ -5,6 +5,7 @@ import pytest
 
 from queuesmith.errors import UsageError
 from queuesmith.policy import Policy
+from queuesmith.study.evaluate import HOPELESS
 from queuesmith.study.store import Store
 from queuesmith.tuning.cma_search import Cma
 from queuesmith.tuning.coevolution import Coevolution
@@ -93,6 +94,13 @@ def test_the_course_shows_best_and_mean_of_each_round():
         {"evaluations": 4, "best": 3.0, "mean": 5.0},
         {"evaluations": 6, "best": 1.0, "mean": 1.5},
     ]
+
+
+def test_policies_that_were_given_up_are_not_in_the_mean():
+    method = Pittsburgh(generations=1, parents=2, offspring=2, rules=1, seeded=0)
+    told = iter([[HOPELESS, 5.0], [HOPELESS, HOPELESS]])
+    course = run(method, begun(method), lambda policies: next(told))
+    assert [(step.best, step.mean) for step in course.steps] == [(5.0, 5.0), (5.0, None)]
 
 
 def test_where_higher_is_better_the_course_shows_values_not_losses():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queuesmith.errors import PolicyError, UsageError
+from queuesmith.study.evaluate import HOPELESS
 from queuesmith.tuning.course import run
 from queuesmith.tuning.probability import Probability, assignments, best_choices
 from tests.tuning.judges import Teacher
@@ -27,6 +28,14 @@ def test_the_best_choice_of_a_rule_has_the_smallest_sum(strategies, often, class
     for rule, best in enumerate(best_choices(choices, losses, strategies)):
         sums = [losses[choices[:, rule] == s].sum() for s in range(strategies)]
         assert best == sums.index(min(sums))
+
+
+def test_a_rule_base_that_was_given_up_counts_as_the_worst_of_the_others():
+    choices = np.array([[0], [0], [1], [1]])
+    # Strategy 0 is better on the whole, though one of its rule bases was given up.
+    assert best_choices(choices, np.array([1.0, HOPELESS, 9.0, 9.0]), 2).tolist() == [0]
+    assert best_choices(choices, np.array([-8.0, HOPELESS, -2.0, -2.0]), 2).tolist() == [0]
+    assert best_choices(choices, np.full(4, HOPELESS), 2).tolist() == [0]
 
 
 def test_the_paper_needs_650_replays_for_192_classes():

@@ -34,9 +34,9 @@ class Convergence:
 
 def convergence_data(tuned: Tuned) -> Convergence:
     """Return the course of a run."""
-    steps = tuned.history
-    columns = ([float(getattr(s, name)) for s in steps] for name in ("evaluations", "best", "mean"))
-    return Convergence(*(np.array(column) for column in columns))
+    rows = [(step.evaluations, step.best, step.mean) for step in tuned.history]
+    # A mean of None, where a whole round was given up, becomes a gap in the line.
+    return Convergence(*np.array(rows, dtype=np.float64).reshape(-1, 3).T)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from queuesmith.errors import UsageError
 from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.study.evaluate import HOPELESS
 from queuesmith.study.store import Round, Store, fingerprint
 from queuesmith.tuning.method import Learning, Method
 
@@ -30,12 +31,12 @@ class Step:
     evaluations
         How many policies have been judged so far.
     best, mean
-        The best value so far, and the mean of this round's.
+        The best value so far, and the mean of this round's; None where all were given up.
     """
 
     evaluations: int
     best: float
-    mean: float
+    mean: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step, ready for JSON."""
@@ -129,9 +130,14 @@ def run(
                 store.add(round)
         losses = list(round.answers)
         best = min(*losses, best)
-        mean = sum(losses) / len(losses)
-        steps.append(Step(_judged(steps) + len(policies), sign * best, sign * mean))
+        steps.append(Step(_judged(steps) + len(policies), sign * best, _mean(losses, sign)))
         watch.note(round, steps, fresh=number >= len(known))
+
+
+def _mean(losses: Sequence[float], sign: float) -> float | None:
+    """Return the mean value of a round, without those whose replays were given up."""
+    finished = [sign * loss for loss in losses if loss < HOPELESS]
+    return sum(finished) / len(finished) if finished else None
 
 
 def _judged(steps: Sequence[Step]) -> int:

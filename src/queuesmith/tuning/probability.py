@@ -15,6 +15,7 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import TABLE_1, RigidRules
 from queuesmith.policy.strategies import STRATEGIES
+from queuesmith.study.evaluate import HOPELESS
 from queuesmith.tuning.method import Learning, Method
 from queuesmith.workload.options import whole_number
 
@@ -92,8 +93,13 @@ def assignments(
 def best_choices(
     choices: NDArray[np.int64], losses: NDArray[np.float64], strategies: int
 ) -> NDArray[np.int64]:
-    """Return for each rule the strategy whose rule bases have the smallest sum of losses."""
+    """Return for each rule the strategy whose rule bases have the smallest sum of losses.
+
+    A rule base whose replay was given up counts as much as the worst of the others: what stands for
+    it is so large that one such base would decide every rule.
+    """
     classes = choices.shape[1]
+    losses = np.minimum(losses, losses.max(initial=-np.inf, where=losses < HOPELESS))
     cells = choices + strategies * np.arange(classes)
     sums = np.bincount(
         cells.ravel(), weights=np.repeat(losses, classes), minlength=classes * strategies
