@@ -41,11 +41,11 @@ def read_bytes(path: AnyPath) -> bytes:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise WorkloadError(
-            f"there is no file '{path}', but a log is to be read from it. Check the path."
+            f"there is no file '{path}' that could be read. Check the path."
         ) from None
     except IsADirectoryError:
         raise WorkloadError(
-            f"'{path}' is a folder, but a log is one file. Name a file inside it."
+            f"'{path}' is a folder, where one file is to be read. Name a file inside it."
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -54,9 +54,7 @@ def read_bytes(path: AnyPath) -> bytes:
         ) from error
     data = _unpacked(data, path)
     if not data.strip():
-        raise WorkloadError(
-            f"'{path}' is empty, but a log has at least one job. Give another file."
-        )
+        raise WorkloadError(f"'{path}' is empty, so there is nothing to read. Give another file.")
     return data
 
 
