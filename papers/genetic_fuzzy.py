@@ -108,7 +108,8 @@ def main() -> None:
         fixed = pieces.fixed(name)
         for method in filter(None, asked.methods.split(",")):
             for split in splits:
-                runs[split][method] = pieces.learned(name, budget.method(method), split)
+                learner, guarded = budget.method(method), method == "keep"
+                runs[split][method] = pieces.learned(name, learner, split, guarded=guarded)
         front = None
         if asked.front_generations:
             size, generations = asked.front_population, asked.front_generations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from queuesmith.tuning.method import Method
 from queuesmith.tuning.methods import find_method, make_method
 from queuesmith.tuning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
 from queuesmith.tuning.species import Mutation
+from queuesmith.tuning.split import split_in_time
 from queuesmith.tuning.verdict import Verdict
 from queuesmith.workload.storage import atomic_write
 
@@ -40,7 +41,24 @@ LOGS = {
     "SDSC 00": ("SDSC-SP2-1998-4.2-cln", 128),
     "SDSC 96": ("SDSC-Par-1996-3.1-cln", 416),
 }
-METHODS = {"prob": "PROB", "pitts": "PITTS", "cca": "CCA", "cma": "CMA-ES", "priority": "priority"}
+METHODS = {
+    "prob": "PROB",
+    "pitts": "PITTS",
+    "cca": "CCA",
+    "keep": "PITTS that keeps cores free",
+    "cma": "CMA-ES",
+    "priority": "priority",
+}
+#: What ``keep`` may choose from: the thirteen have nothing that leaves room for jobs to come.
+KEEPING = (
+    "fcfs+easy",
+    "group",
+    "group+easy",
+    *(f"group+easy+keep(share={share})" for share in (0, 0.2, 0.3, 0.4)),
+    *(f"fcfs+easy+keep(share={share})" for share in (0, 0.3)),
+)
+#: A schedule whose utilisation is lower than EASY's by more than this share is worthless to it.
+LEAST_LOSS = 0.0005
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,8 @@ class Budget:
 
     def method(self, name: str) -> Method:
         """Return a method with those of the settings that it has."""
+        if name == "keep":
+            return replace(self, settings={"strategies": KEEPING, **self.settings}).method("pitts")
         known = {field.name for field in fields(find_method(name))}
         given: dict[str, Any] = {
             "generations": self.generations,
@@ -117,17 +137,23 @@ class Pieces:
 
         return self._kept(f"{_slug(name)}-fixed", make)
 
-    def learned(self, name: str, method: Method, split: float | None) -> dict[str, Any]:
-        """Return what a method learns from a log, and what that is worth."""
+    def learned(
+        self, name: str, method: Method, split: float | None, *, guarded: bool = False
+    ) -> dict[str, Any]:
+        """Return what a method learns from a log, and what that is worth.
+
+        Where it is guarded, it learns for the objective as long as the utilisation stays.
+        """
         facts = fingerprint({**method.settings(), "seed": self.seed})[:8]
         part = "all" if split is None else f"{split:g}"
         stem = f"{_slug(name)}-{method.name}-{part}-{facts}"
 
         def make() -> dict[str, Any]:
+            workload = self.log(name)
             tuned = tune(
-                self.log(name),
+                workload,
                 qs.Cluster(CORES),
-                OBJECTIVE,
+                guarded_objective(workload, split) if guarded else OBJECTIVE,
                 method,
                 seed=self.seed,
                 split=split,
@@ -176,6 +202,13 @@ class Pieces:
                 file.write(json.dumps(content, indent=1).encode())
             print(f"{path.stem}: made in {time.perf_counter() - began:.0f} s", flush=True)
         return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def guarded_objective(workload: qs.Workload, split: float | None) -> str:
+    """Return the objective with a wall where the utilisation falls below EASY's."""
+    seen = split_in_time(workload, split).learning
+    least = qs.simulate(seen, qs.Cluster(CORES), "fcfs+easy").value("utilization") - LEAST_LOSS
+    return f"{OBJECTIVE} + 1e9*max(0, {least:.6f} - utilization)"
 
 
 def worth(schedule: qs.Schedule) -> dict[str, float]:

@@ -10,6 +10,7 @@ from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, THREE_ALGORITHMS
 from queuesmith.schedule.reservations import Request
 
 BACKFILLS = ("none", "list", "easy", "plan")
+KEEPING = ("none+keep(share=0.2)", "easy+keep(share=0.4,groups=3)", "list+keep(share=0)")
 # Few sets of features, and of orders that change with time: each is compiled once.
 FEATURE_SETS = (
     SEVEN,
@@ -78,6 +79,7 @@ def random_rule_base(rng):
     orders = ORDER_SETS[rng.integers(len(ORDER_SETS))]
     count = int(rng.integers(1, 7))
     written = {f"{rng.choice(orders)}+{rng.choice(BACKFILLS)}" for _ in range(count)}
+    written |= {f"sjf+{rng.choice(KEEPING)}" for _ in range(int(rng.integers(0, 3)))}
     offered = tuple(Policy.parse(text) for text in sorted(written))
     return RuleBase(random_rules(rng, features, len(offered)), features, offered, window)
 

@@ -13,7 +13,13 @@ from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
 EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60
-POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS]
+KEEPING = [
+    f"{order}+{backfill}+keep(share={share},groups={groups})"
+    for order in ("fcfs", "group", "sjf")
+    for backfill in ("none", "list", "easy")
+    for share, groups in ((0.3, 2), (0, 2), (0.6, 1))
+]
+POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS] + KEEPING
 
 
 @st.composite

@@ -266,7 +266,7 @@ def test_json_that_is_no_object_is_answered_with_what_a_policy_file_holds(tmp_pa
         Policy.load(path)
     assert str(error.value) == (
         f"policy file '{path}' does not describe a policy: it must be an object with 'order' and, "
-        "if wanted, 'parameters' and 'backfill', or with 'kind'. Correct it."
+        "if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
     )
 
 
@@ -278,7 +278,7 @@ def test_json_that_is_no_policy_is_answered_with_what_a_policy_is(tmp_path, cont
         Policy.load(path)
     assert str(error.value) == (
         f"policy file '{path}' does not describe a policy: it must be an object with 'order' and, "
-        "if wanted, 'parameters' and 'backfill'. Correct it."
+        "if wanted, 'parameters', 'backfill' and 'keep'. Correct it."
     )
 
 
@@ -313,4 +313,54 @@ def test_json_with_an_unknown_order_or_backfill_is_refused(tmp_path):
         Policy.load(path)
     path.write_text('{"order": "fcfs", "backfill": "eazy"}')
     with pytest.raises(PolicyError, match="no backfill 'eazy'"):
+        Policy.load(path)
+
+
+# -- cores kept free -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["group+easy+keep(share=0.3)", "fcfs+keep(share=0)", "sjf+list+keep(share=0.125,groups=1)"],
+)
+def test_what_is_kept_free_is_printed_as_written_and_kept_in_the_file(text, tmp_path):
+    policy = Policy.parse(text)
+    assert str(policy) == text
+    policy.save(tmp_path / "policy.json")
+    assert Policy.load(tmp_path / "policy.json") == policy
+
+
+def test_two_groups_are_favoured_unless_said_otherwise():
+    keep = Policy.parse(" group + easy + keep ( share = 0.3 ) ").keep
+    assert [keep.favours(group) for group in range(4)] == [False, True, True, False]
+    assert keep.cores(1024) == 307
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("group+easy+keep(share=1)", "share=1, but it must be at least 0 and less than 1"),
+        ("group+easy+keep(share=nan)", "share=nan"),
+        ("group+easy+keep(share=-0.1)", "share=-0.1"),
+        ("group+easy+keep(share=0.1,groups=0)", "groups=0, but it must be a whole number"),
+        ("group+easy+keep(share=0.1,groups=1.5)", "groups=1.5"),
+        ("group+easy+keep(share=0.1,groups=inf)", "groups=inf"),
+        ("group+easy+keep()", "lacks its share"),
+        ("group+easy+keep(part=0.1)", "no setting 'part'"),
+        ("group+plan+keep(share=0.1)", "Choose from: none, list, easy"),
+        ("wfp3+easy+keep(share=0.1)", "changes with time"),
+        ("group+keep", "cannot be read"),
+        ("group+easy+keep(share=0.1)+easy", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_kept_free_is_refused(text, said):
+    with pytest.raises(PolicyError, match=said.replace("(", r"\(")):
+        Policy.parse(text)
+
+
+@pytest.mark.parametrize("keep", ['"0.3"', '{"share": "0.3"}', '{"share": true}', '{"groups": 2}'])
+def test_a_file_with_a_wrong_keep_is_refused(keep, tmp_path):
+    path = tmp_path / "policy.json"
+    path.write_text(f'{{"order": "group", "backfill": "easy", "keep": {keep}}}', encoding="utf-8")
+    with pytest.raises(PolicyError, match="keep"):
         Policy.load(path)

@@ -30,6 +30,11 @@ def test_a_policy_is_returned_as_it_is():
     assert as_policy(policy) is policy
 
 
+def test_what_is_no_policy_at_all_is_refused():
+    with pytest.raises(PolicyError, match="a policy is a text"):
+        as_policy(3)
+
+
 def test_lists_are_split_where_no_parenthesis_is_open():
     written = "fcfs+easy, dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced),power(alpha=2,beta=1)"
     assert [str(policy) for policy in parse_policies(written)] == [

@@ -71,7 +71,7 @@ def test_plan_metrics_are_metrics_of_the_product():
     [
         ("dynp(fcfs,fcfs)", "has the candidates fcfs, fcfs, but it needs at least one and each"),
         ("dynp(fcsf)", "there is no order 'fcsf'"),
-        ("dynp(fcfs+easy)", "an order with a backfill, where an order alone should stand"),
+        ("dynp(fcfs+easy)", "more than an order, where an order alone should stand"),
         ("dynp(fcfs; decider=clever)", "no decider 'clever'. Choose from: simple, advanced"),
         ("dynp(fcfs; steps=never)", "no steps 'never'. Choose from: submissions, all"),
         ("dynp(fcfs; metric=awrt)", "cannot value a plan by 'awrt', for a plan knows walltimes"),

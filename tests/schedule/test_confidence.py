@@ -74,7 +74,10 @@ def test_every_week_drawn_once_gives_the_metric_itself(name):
     assert value == pytest.approx(schedule.value(name), rel=1e-9)
 
 
-@pytest.mark.parametrize("expression", ["mean_wait", "10*awrt[1] + 4*awrt[2]", "utilization"])
+@pytest.mark.parametrize(
+    "expression",
+    ["mean_wait", "10*awrt[1] + 4*awrt[2]", "utilization", "mean_wait + max(0, utilization)"],
+)
 def test_the_interval_holds_the_value_and_grows_with_the_level(expression):
     schedule = random_schedule()
     narrow, wide = (confidence(schedule, expression, level=level) for level in (0.5, 0.99))

@@ -165,6 +165,7 @@ def policies(format: FormatOption = Format.table) -> None:
     """List what a policy can be made of: orders, backfills, deciders, plan metrics, features."""
     from queuesmith.policy import BACKFILLS, ORDERS
     from queuesmith.policy.features import FEATURES
+    from queuesmith.policy.keep import Keep
     from queuesmith.policy.self_tuning import DECIDERS, DEFAULT, PLAN_METRICS
 
     def settings(order: Order) -> str:
@@ -174,6 +175,7 @@ def policies(format: FormatOption = Format.table) -> None:
     rows = [
         *(("order", name, _sentence(o.function), settings(o)) for name, o in ORDERS.items()),
         *(("backfill", name, meaning, "") for name, meaning in BACKFILLS.items()),
+        ("cores kept free", "keep", _sentence(Keep), "share, groups=2"),
         ("self-tuning", "dynp", planner, DEFAULT),
         *(("decider", name, meaning, "") for name, meaning in DECIDERS.items()),
         *(("plan metric", name, meaning, "") for name, meaning in PLAN_METRICS.items()),

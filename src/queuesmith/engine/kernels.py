@@ -71,12 +71,19 @@ class Line(NamedTuple):
     """Waiting jobs in a fixed order: a tree over all ranks, of the least cores and walltime below.
 
     Node 1 is the root, nodes 2i and 2i + 1 are below node i, the leaves are the ranks. It answers
-    "who is the next in line that may start now?" in a few steps, however long the line is.
+    "who is the next in line that may start now?" in a few steps, however long the line is. A job
+    that must leave cores free counts with these, as far as the machine has them.
     """
 
     cores: Any
     walltime: Any
     job: Any  # by rank
+    keep: Any  # three numbers, see below
+
+
+# Places in the array of what is kept free, in a line whose favoured ranks come first: how many
+# these are, the cores that all others must leave free, the cores of the machine.
+FAVOURED, KEPT, MACHINE = range(3)
 
 
 class Queue(NamedTuple):
@@ -260,10 +267,18 @@ def use_cores(usage, user, cores, now):
 
 
 @kernel
+def room_for_start(line, rank, cores):
+    """Return how many cores must be free for a job with that rank to start."""
+    if rank < line.keep[FAVOURED]:
+        return cores
+    return min(cores + line.keep[KEPT], line.keep[MACHINE])
+
+
+@kernel
 def join_line(jobs, line, rank, job):
     """Let a job wait at a rank."""
     node = len(line.job) + rank
-    cores = jobs.cores[job]
+    cores = room_for_start(line, rank, jobs.cores[job])
     walltime = jobs.walltime[job]
     while node > 0 and (cores < line.cores[node] or walltime < line.walltime[node]):
         line.cores[node] = min(cores, line.cores[node])
@@ -689,10 +704,12 @@ def start_in_line(replay, line, now, first, backfill):
         return first, shadow, extra
     if backfill == EASY:
         shadow, extra = reserve(replay.running, counters, line.cores[len(line.job) + first])
+    favoured = line.keep[FAVOURED]
+    kept = 0 if first < favoured else line.keep[KEPT]  # what all who may overtake count with
     place = first
     while counters[FREE] > 0:
-        place = next_in_line(line, place + 1, counters[FREE], shadow - now, extra)
-        if place == NOBODY:
+        place = next_in_line(line, place + 1, counters[FREE], shadow - now, extra + kept)
+        if place == NOBODY or first < favoured <= place:
             break
         job = line.job[place]
         if now + replay.jobs.walltime[job] > shadow:
@@ -773,32 +790,34 @@ def arrive(replay, now):
 @kernel
 def replay_fixed(replay, rank, backfill):
     """Replay under an order in which jobs never change places: none, list or EASY."""
-    jobs, counters = replay.jobs, replay.counters
+    jobs, line, counters = replay.jobs, replay.line, replay.counters
     first, shadow, extra = NOBODY, NEVER, 0
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
         released = complete(replay, now)
         job, last = arrive(replay, now)
         alone = last == job + 1
-        if alone and first == NOBODY and jobs.cores[job] <= counters[FREE]:
+        room = room_for_start(line, rank[job], jobs.cores[job]) if alone else TOO_WIDE
+        if first == NOBODY and room <= counters[FREE]:
             start_job(replay, job, now)
         elif alone and not released and first != NOBODY and rank[job] > first:
             # Since the last pass only time has passed and this job has come, so no other can
             # start: it would have started then.
             cores = jobs.cores[job]
             in_time = now + jobs.walltime[job] <= shadow
-            if backfill != NONE and cores <= counters[FREE] and (in_time or cores <= extra):
+            may_overtake = backfill != NONE and not first < line.keep[FAVOURED] <= rank[job]
+            if may_overtake and room <= counters[FREE] and (in_time or cores <= extra):
                 start_job(replay, job, now)
                 if not in_time:
                     extra -= cores
             else:
-                join_line(jobs, replay.line, rank[job], job)
+                join_line(jobs, line, rank[job], job)
         elif job < last or first != NOBODY:
             for newcomer in range(job, last):
-                join_line(jobs, replay.line, rank[newcomer], newcomer)
+                join_line(jobs, line, rank[newcomer], newcomer)
                 if first == NOBODY or rank[newcomer] < first:
                     first = rank[newcomer]
-            first, shadow, extra = start_in_line(replay, replay.line, now, first, backfill)
+            first, shadow, extra = start_in_line(replay, line, now, first, backfill)
         now = next_instant(replay)
 
 
@@ -861,6 +880,7 @@ class Lines(NamedTuple):
     walltime: Any
     job: Any
     rank: Any  # each job's place in each line
+    keep: Any
 
 
 class Pool(NamedTuple):
@@ -882,7 +902,16 @@ class Pool(NamedTuple):
 @kernel
 def line_of(lines, k):
     """Return one of several lines."""
-    return Line(lines.cores[k], lines.walltime[k], lines.job[k])
+    return Line(lines.cores[k], lines.walltime[k], lines.job[k], lines.keep[k])
+
+
+@kernel
+def some_line_keeps(lines):
+    """Tell whether cores are kept free in any of the lines."""
+    for k in range(len(lines.keep)):  # noqa: SIM110 (compiled)
+        if lines.keep[k, KEPT] > 0:
+            return True
+    return False
 
 
 @kernel
@@ -1174,14 +1203,14 @@ def start_by_rules(ruled, describe, score_queue, now, cores):
     """Let the rules choose a strategy and run its pass; tells whether it could be done.
 
     Nothing is chosen where no strategy could do anything (no waiting job fits), or where all would
-    do the same (the only waiting job starts).
+    do the same (the only waiting job starts, for no strategy keeps cores free).
     """
     pool, tally = ruled.pool, ruled.tally
     replay, counters = pool.replay, pool.replay.counters
     if counters[WAITING] == 0 or pool.lines.cores[0, 1] > counters[FREE]:
         return True
     before = counters[STARTED]
-    if counters[WAITING] == 1:
+    if counters[WAITING] == 1 and not some_line_keeps(pool.lines):
         start_job(replay, pool.following[len(pool.following) - 1], now)
         take_out_started(pool, before)
         done = True
@@ -1458,7 +1487,7 @@ USAGE_TYPE = types.NamedUniTuple(_REALS, 3, Usage)
 REPLAY_TYPE = types.NamedTuple(
     [
         JOBS_TYPE,
-        types.NamedTuple([_SMALL, _INTS, types.Array(int32, 1, "C", readonly=True)], Line),
+        types.NamedTuple([_SMALL, _INTS, types.Array(int32, 1, "C", readonly=True), _COLUMN], Line),
         types.NamedTuple([_SMALL, _INTS, _INTS, _REALS, _SMALL, _REALS], Queue),
         types.NamedTuple([_INTS, _SMALL, _INTS, _INTS], Running),
         types.NamedUniTuple(_INTS, 2, Plan),
@@ -1498,7 +1527,7 @@ _LINE_JOBS = types.Array(int32, 2, "C", readonly=True)
 POOL_TYPE = types.NamedTuple(
     [
         REPLAY_TYPE,
-        types.NamedTuple([int32[:, ::1], int64[:, ::1], _LINE_JOBS, _RANKS], Lines),
+        types.NamedTuple([int32[:, ::1], int64[:, ::1], _LINE_JOBS, _RANKS, _RANKS], Lines),
         _SMALL,
         _SMALL,
         _RANKS,
@@ -1614,6 +1643,7 @@ def new_replay(
     usage: Usage,
     *,
     rank: Any | None = None,
+    keep: Any | None = None,
     scored: bool = False,
     planned: bool = False,
     bookings: int = 0,
@@ -1624,6 +1654,8 @@ def new_replay(
     ----------
     rank
         Each job's place in the one line, where there is one.
+    keep
+        What is kept free in that line, if anything.
     scored
         Whether jobs are scored while they wait.
     planned
@@ -1641,10 +1673,13 @@ def new_replay(
     counters[NEXT_START] = NEVER
     counters[BAD_JOB] = NOBODY
     counters[MOST_WORK] = NEVER
-    lines = new_lines(np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis])
+    lines = new_lines(
+        np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis],
+        nothing_kept(1) if keep is None else keep[np.newaxis],
+    )
     return Replay(
         jobs,
-        Line(lines.cores[0], lines.walltime[0], lines.job[0]),
+        Line(lines.cores[0], lines.walltime[0], lines.job[0], lines.keep[0]),
         Queue(
             job=np.empty(queued, np.int32),
             cores=np.empty(queued, np.int64),
@@ -1667,7 +1702,14 @@ def new_replay(
     )
 
 
-def new_lines(ranks: Any) -> Lines:
+def nothing_kept(lines: int) -> Any:
+    """Return what is kept free in lines that keep nothing free: a row a line."""
+    keep = np.tile(np.array([0, 0, TOO_WIDE - 1], np.int64), (lines, 1))
+    keep.setflags(write=False)
+    return keep
+
+
+def new_lines(ranks: Any, keep: Any) -> Lines:
     """Return lines in which nobody waits; each row of ranks has every job's place in one."""
     count, jobs = ranks.shape
     leaves = 1 << max(jobs - 1, 0).bit_length()
@@ -1679,11 +1721,12 @@ def new_lines(ranks: Any) -> Lines:
         walltime=np.full((count, 2 * leaves), NEVER, np.int64),
         job=job,
         rank=ranks,
+        keep=keep,
     )
 
 
-def new_pool(replay: Replay, ranks: Any, strategies: Any, parameters: Any) -> Pool:
+def new_pool(replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any) -> Pool:
     """Return a pool in which nobody waits."""
     anchor = len(replay.jobs.submit)
     ring = np.full((2, anchor + 1), anchor, np.int32)
-    return Pool(replay, new_lines(ranks), ring[0], ring[1], strategies, parameters)
+    return Pool(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)

@@ -30,7 +30,7 @@ class OrderedRun:
         order = policy.order
         self._packed, self._order = packed, order
         self._backfill = BACKFILL_CODES[policy.backfill]
-        self._rank = packed.rank(order) if order.fixed else None
+        self._rank = packed.rank(order, policy.keep) if order.fixed else None
         self._scorer = None if order.fixed else compile_scorer(order)
         planned = self._backfill > kernels.EASY
         self._replay = kernels.new_replay(
@@ -38,6 +38,7 @@ class OrderedRun:
             packed.cluster.cores,
             packed.usage([order]),
             rank=None if planned else self._rank,
+            keep=packed.keep(policy.keep),
             scored=not order.fixed,
             planned=planned,
         )

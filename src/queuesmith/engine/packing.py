@@ -13,6 +13,7 @@ from queuesmith.cluster import Cluster
 from queuesmith.engine import kernels
 from queuesmith.engine.scoring import fixed_scores, no_usage
 from queuesmith.errors import PolicyError, WorkloadError
+from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order
 from queuesmith.workload import Workload
 
@@ -34,16 +35,31 @@ class Packed:
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
         self._lock = threading.Lock()
 
-    def rank(self, order: Order) -> NDArray[np.int64]:
-        """Return each job's place in a fixed order: highest score first, equals as they came."""
-        key = (order.function, *order.parameters.items())
+    def rank(self, order: Order, keep: Keep | None = None) -> NDArray[np.int64]:
+        """Return each job's place in a fixed order: highest score first, equals as they came.
+
+        Those who are favoured come before all others.
+        """
+        key = (order.function, *order.parameters.items(), keep.groups if keep else 0)
         with self._lock:
             if key not in self._ranks:
                 scores = fixed_scores(order, self.jobs)
                 rank = np.empty(len(scores), np.int64)
-                rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+                rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)
             return self._ranks[key]
+
+    def keep(self, keep: Keep | None) -> NDArray[np.int64]:
+        """Return what a line keeps free, as the kernel takes it."""
+        if keep is None:
+            return kernels.nothing_kept(1)[0]  # type: ignore[no-any-return]
+        cores = self.cluster.cores
+        favoured = np.count_nonzero(self._favoured(keep))
+        return frozen(np.array([favoured, keep.cores(cores), cores], np.int64))
+
+    def _favoured(self, keep: Keep | None) -> NDArray[np.bool_]:
+        group = self.jobs.group
+        return (group >= 1) & (group <= keep.groups) if keep else np.zeros(len(group), np.bool_)
 
     def usage(self, orders: Sequence[Order]) -> kernels.Usage:
         """Return the bookkeeping of what users consume; empty where no order looks at it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,16 @@ from queuesmith.policy.policy import Policy
 class StrategyPool:
     """A pool of waiting jobs, and the scorer of those orders that change with time.
 
-    The first line tells whether any waiting job fits, so there is always one.
+    The first line tells whether any waiting job fits, so there is always one that keeps nothing
+    free.
     """
 
     def __init__(self, packed: Packed, strategies: Sequence[Policy], *, bookings: int = 0) -> None:
-        orders = _distinct([strategy.order for strategy in strategies])
-        fixed = [order for order in orders if order.fixed] or [ORDERS["fcfs"]]
+        fixed, changing = _lines(strategies)
         self._packed = packed
-        self._changing = [order for order in orders if not order.fixed]
-        lines = {_key(order): line for line, order in enumerate(fixed)}
-        lines |= {_key(order): -1 - k for k, order in enumerate(self._changing)}
+        self._changing = [line.order for line in changing]
+        numbers = {line: number for number, line in enumerate(fixed)}
+        numbers |= {line: -1 - k for k, line in enumerate(changing)}
         self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing))
         replay = kernels.new_replay(
             packed.jobs,
@@ -39,10 +40,11 @@ class StrategyPool:
             planned=any(strategy.backfill == "plan" for strategy in strategies),
             bookings=bookings,
         )
-        rows = [[lines[_key(s.order)], BACKFILL_CODES[s.backfill]] for s in strategies]
+        rows = [[numbers[_line(s)], BACKFILL_CODES[s.backfill]] for s in strategies]
         self.pool = kernels.new_pool(
             replay,
-            frozen(np.stack([packed.rank(order) for order in fixed])),
+            frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
+            frozen(np.stack([packed.keep(line.keep) for line in fixed])),
             frozen(np.array(rows, np.int64)),
             _parameter_table(self._changing),
         )
@@ -61,12 +63,18 @@ class StrategyPool:
             raise not_a_number(order, self._packed.jobs, bad, int(counters[kernels.BAD_TIME]))
 
 
-def _key(order: Order) -> tuple[Any, ...]:
-    return (order.function, order.name, *order.parameters.items())
+def _line(strategy: Policy) -> Policy:
+    """Return what strategies of one line have in common."""
+    return replace(strategy, backfill="none")
 
 
-def _distinct(orders: Sequence[Order]) -> list[Order]:
-    return list({_key(order): order for order in orders}.values())
+def _lines(strategies: Sequence[Policy]) -> tuple[list[Policy], list[Policy]]:
+    """Return the lines in which jobs keep their places, and those whose order changes."""
+    lines = list(dict.fromkeys(map(_line, strategies)))
+    fixed = [line for line in lines if line.order.fixed]
+    plain = [line for line in fixed if line.keep is None] or [Policy(ORDERS["fcfs"])]
+    keeping = [line for line in fixed if line.keep is not None]
+    return [*plain, *keeping], [line for line in lines if not line.order.fixed]
 
 
 def _parameter_table(orders: Sequence[Order]) -> Any:

@@ -2,6 +2,7 @@
 
 from queuesmith.policy.any_policy import AnyPolicy, SelfReplaying
 from queuesmith.policy.backfill import BACKFILLS
+from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
@@ -15,6 +16,7 @@ __all__ = [
     "ORDERS",
     "AnyPolicy",
     "Job",
+    "Keep",
     "Machine",
     "Order",
     "Policy",

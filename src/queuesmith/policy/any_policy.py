@@ -85,7 +85,7 @@ def read_policy_file(path: str | Path) -> dict[str, Any]:
         raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
     if not isinstance(content, dict):
         raise PolicyError(
-            f"policy file '{path}' does not describe a policy: it must be an object with "
-            "'order' and, if wanted, 'parameters' and 'backfill', or with 'kind'. Correct it."
+            f"policy file '{path}' does not describe a policy: it must be an object with 'order' "
+            "and, if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
         )
     return content

@@ -1,44 +1,62 @@
-"""A policy: an order and a backfill, as one writes it on the command line or in a file."""
+"""A policy: an order, a backfill, perhaps cores kept free, as one writes it or keeps it."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from queuesmith.errors import PolicyError
 from queuesmith.policy.any_policy import AnyPolicy, read_policy_file
 from queuesmith.policy.backfill import BACKFILLS
+from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order, load_order
 from queuesmith.policy.orders import ORDERS
 
 _WRITTEN = re.compile(
-    r"(?P<order>[^()+]+?)\s*(\((?P<set>[^()]*)\))?\s*(\+\s*(?P<backfill>[\w-]+))?"
+    r"(?P<order>[^()+]+?)\s*(\((?P<set>[^()]*)\))?\s*(\+\s*(?P<backfill>(?!keep\b)[\w-]+))?"
+    r"\s*(\+\s*keep\s*\((?P<keep>[^()]*)\))?"
 )
+#: The backfills that can keep cores free: those that plan nothing beyond the first job.
+KEEPING = ("none", "list", "easy")
 
 
 @dataclass(frozen=True)
 class Policy(AnyPolicy):
-    """How a waiting queue becomes starts: an order, and who may overtake.
+    """How a waiting queue becomes starts: an order, who may overtake, what is kept free.
 
     >>> str(Policy.parse("power(alpha=2)+easy"))
     'power(alpha=2)+easy'
+    >>> str(Policy.parse("group+easy+keep(share=0.3)"))
+    'group+easy+keep(share=0.3)'
     """
 
     order: Order
     backfill: str = "none"
+    keep: Keep | None = None
 
     def __post_init__(self) -> None:
         if self.backfill not in BACKFILLS:
             raise PolicyError(
                 f"there is no backfill '{self.backfill}'. Choose from: {', '.join(BACKFILLS)}."
             )
+        if self.keep is not None and self.backfill not in KEEPING:
+            raise PolicyError(
+                f"'{self}' keeps cores free under the backfill '{self.backfill}', which cannot. "
+                f"Choose from: {', '.join(KEEPING)}."
+            )
+        if self.keep is not None and not self.order.fixed:
+            raise PolicyError(
+                f"'{self}' keeps cores free under the order '{self.order.name}', whose queue "
+                "changes with time. Choose an order of the job alone, such as fcfs, sjf or group."
+            )
 
     def __str__(self) -> str:
-        return str(self.order) if self.backfill == "none" else f"{self.order}+{self.backfill}"
+        backfill = "" if self.backfill == "none" else f"+{self.backfill}"
+        return f"{self.order}{backfill}" + (f"+{self.keep}" if self.keep else "")
 
     @classmethod
     def parse(cls, text: str, parameters: Mapping[str, float] | None = None) -> Policy:
@@ -48,7 +66,8 @@ class Policy(AnyPolicy):
         ----------
         text
             ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
-            ``file.py:function+backfill``, or the name of a ``.json`` file.
+            ``file.py:function+backfill``, each with ``+keep(share=...)`` behind it if wanted, or
+            the name of a ``.json`` file.
         parameters
             Values for parameters of the order, on top of those in the text.
         """
@@ -63,20 +82,23 @@ class Policy(AnyPolicy):
                     "fcfs+easy or power(alpha=2)+easy."
                 )
             order = find_order(match["order"]).having(**_read_settings(match["set"] or "", text))
-            policy = cls(order, match["backfill"] or "none")
+            kept = match["keep"]
+            keep = None if kept is None else Keep.having(_read_settings(kept, text))
+            policy = cls(order, match["backfill"] or "none", keep)
         return policy.having(**parameters) if parameters else policy
 
     def having(self, **parameters: float) -> Policy:
         """Return the policy with other values of its order's parameters."""
-        return Policy(self.order.having(**parameters), self.backfill)
+        return replace(self, order=self.order.having(**parameters))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""
-        return {
+        content = {
             "order": self.order.name,
             "parameters": dict(self.order.parameters),
             "backfill": self.backfill,
         }
+        return content | ({"keep": self.keep.to_dict()} if self.keep else {})
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -86,30 +108,31 @@ class Policy(AnyPolicy):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:
         """Read a policy from what its JSON file holds; the file's folder may hold its order."""
-        known = {"order", "parameters", "backfill"}
+        known = {"order", "parameters", "backfill", "keep"}
         if "order" not in content or set(content) - known:
             raise PolicyError(
                 f"policy file '{path}' does not describe a policy: it must be an object with "
-                f"'order' and, if wanted, 'parameters' and 'backfill'. Correct it."
+                f"'order' and, if wanted, 'parameters', 'backfill' and 'keep'. Correct it."
             )
         parameters = content.get("parameters", {})
         backfill = content.get("backfill", "none")
+        keep = content.get("keep")
         texts = isinstance(content["order"], str) and isinstance(backfill, str)
-        if not isinstance(parameters, dict) or not texts:
+        if not isinstance(parameters, dict) or not isinstance(keep, dict | None) or not texts:
             raise PolicyError(
-                f"policy file '{path}' must have texts as 'order' and 'backfill' and an object as "
-                "'parameters'. Correct it."
+                f"policy file '{path}' must have texts as 'order' and 'backfill' and objects as "
+                "'parameters' and 'keep'. Correct it."
             )
         order = find_order(content["order"], folder=Path(path).parent)
-        return cls(order.having(**parameters), backfill)
+        return cls(order.having(**parameters), backfill, Keep.having(keep) if keep else None)
 
 
 def parse_order(text: str) -> Order:
     """Read an order as one writes it: ``sjf`` or ``power(alpha=2)``."""
     policy = Policy.parse(text)
-    if policy.backfill != "none":
+    if policy.backfill != "none" or policy.keep:
         raise PolicyError(
-            f"'{text}' is an order with a backfill, where an order alone should stand. "
+            f"'{text}' is more than an order, where an order alone should stand. "
             f"Write {policy.order}."
         )
     return policy.order

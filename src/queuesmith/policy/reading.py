@@ -27,11 +27,16 @@ def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
     """Return a policy as it is, or read one as it is written.
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
-    ``file.py:function+backfill``, ``dynp(order,...; metric=...; decider=...)``, or the name of a
-    ``.json`` file.
+    ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
+    ``dynp(order,...; metric=...; decider=...)``, or the name of a ``.json`` file.
     """
     if isinstance(policy, AnyPolicy):
         return policy
+    if not isinstance(policy, str):
+        raise PolicyError(
+            f"a policy is a text such as 'fcfs+easy', or a Policy, but here it is {policy!r}. "
+            "Give one of these."
+        )
     text = policy.strip()
     if text.endswith(".json"):
         return load_policy(text)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.features import Feature, find_features
+from queuesmith.policy.keep import Keep
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBasePair, Ruled
 from queuesmith.policy.rules import FuzzyRules, RigidRules
@@ -135,7 +136,14 @@ def strategy_words(policy: AnyPolicy) -> str:
     order = ORDER_WORDS.get(str(policy.order), f"order {policy.order}")
     if str(policy) == "greedy":
         return order
-    return f"{order} {ALGORITHM_WORDS[policy.backfill]}"
+    return f"{order} {ALGORITHM_WORDS[policy.backfill]}{_keep_words(policy.keep)}"
+
+
+def _keep_words(keep: Keep | None) -> str:
+    if keep is None:
+        return ""
+    groups = "group 1" if keep.groups == 1 else f"groups 1 to {keep.groups}"
+    return f", {keep.share:.0%} kept free for {groups}"
 
 
 def _parts(policy: Ruled) -> list[tuple[str, list[str]]]:

@@ -12,6 +12,7 @@ as Python.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -46,8 +47,8 @@ class Step(NamedTuple):
 
 #: How many arguments each function takes at least and at most, and what it is.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., Values]]] = {
-    "min": (1, LONGEST_TEXT, lambda *values: np.minimum.reduce(values)),
-    "max": (1, LONGEST_TEXT, lambda *values: np.maximum.reduce(values)),
+    "min": (1, LONGEST_TEXT, lambda *values: functools.reduce(np.minimum, values)),
+    "max": (1, LONGEST_TEXT, lambda *values: functools.reduce(np.maximum, values)),
     "sqrt": (1, 1, np.sqrt),
     "log": (1, 1, np.log),
     "abs": (1, 1, np.abs),

@@ -66,6 +66,7 @@ class Twin(ABC):
         self.running: list[Task] = []
         self.requests = sorted(requests, key=lambda request: (request.submit, request.id))
         self.answers: list[Answer] = []
+        self.kept = 0  # cores that a job must leave free in the pass that runs
         self.booked: list[Request] = []  # advance reservations that were accepted
 
     @abstractmethod
@@ -153,10 +154,29 @@ class Twin(ABC):
     # -- one scheduling pass, for each backfill --------------------------------------------
 
     def play(self, policy: Policy, ended: list[Task], newcomers: list[Task]) -> None:
-        """Run one scheduling pass by an order and a backfill."""
+        """Run one scheduling pass by an order and a backfill.
+
+        Where cores are kept free, the favoured are scheduled as if there were no others; these have
+        their turn when no favoured job waits, each as if it needed the kept cores, too.
+        """
         self.sort(policy.order)
         backfill: Callable[[bool, list[Task]], None] = getattr(self, f"_{policy.backfill}")
+        if policy.keep is None:
+            backfill(bool(ended), newcomers)
+            return
+        others = [task for task in self.waiting if not policy.keep.favours(task.group)]
+        self.waiting = [task for task in self.waiting if task not in others]
         backfill(bool(ended), newcomers)
+        if not self.waiting:
+            self.waiting, others = others, []
+            self.kept = policy.keep.cores(self.cluster.cores)
+            backfill(bool(ended), newcomers)
+            self.kept = 0
+        self.waiting += others
+
+    def room_for_start(self, task: Task) -> int:
+        """Return how many cores must be free for a job to start."""
+        return min(task.cores + self.kept, self.cluster.cores)
 
     def start(self, task: Task) -> None:
         """Let a job run from now on."""
@@ -165,12 +185,12 @@ class Twin(ABC):
         self.running.append(task)
 
     def _none(self, released: bool, newcomers: list[Task]) -> None:
-        while self.waiting and self.waiting[0].cores <= self.free:
+        while self.waiting and self.room_for_start(self.waiting[0]) <= self.free:
             self.start(self.waiting[0])
 
     def _list(self, released: bool, newcomers: list[Task]) -> None:
         for task in list(self.waiting):
-            if task.cores <= self.free:
+            if self.room_for_start(task) <= self.free:
                 self.start(task)
 
     def _easy(self, released: bool, newcomers: list[Task]) -> None:
@@ -179,10 +199,10 @@ class Twin(ABC):
             return
         first, *others = self.waiting
         ends = sorted({task.due for task in self.running})
-        shadow = next(end for end in ends if self._free_at(end) >= first.cores)
-        extra = self._free_at(shadow) - first.cores
+        shadow = next(end for end in ends if self._free_at(end) >= self.room_for_start(first))
+        extra = self._free_at(shadow) - self.room_for_start(first)
         for task in others:
-            if task.cores > self.free:
+            if self.room_for_start(task) > self.free:
                 continue
             if self.now + task.walltime <= shadow:
                 self.start(task)

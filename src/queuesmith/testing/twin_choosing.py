@@ -45,7 +45,9 @@ class RuledTwin(Twin):
         self.ended += ended
         if not any(task.cores <= self.free for task in self.waiting):
             return  # whatever is chosen, nobody can start
-        if len(self.waiting) == 1:
+        machine = self.cluster.cores
+        keeping = any(s.keep and s.keep.cores(machine) for s in self.policy.strategies)
+        if len(self.waiting) == 1 and not keeping:
             self.start(self.waiting[0])  # whatever is chosen, this job starts
             return
         features = find_features(self.policy.features)

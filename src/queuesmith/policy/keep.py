@@ -1,0 +1,73 @@
+"""Cores that are kept free for the groups of users that count most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from queuesmith.errors import PolicyError
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Favoured groups are scheduled as if they were alone; others only where they leave room.
+
+    Others start while no favoured job waits, and only if a share of the machine stays free: the
+    next favoured job then need not wait for a long one to end. A job that could never leave that
+    much starts on an empty machine.
+
+    Parameters
+    ----------
+    share
+        The part of the machine's cores that others leave free, from 0 to less than 1.
+    groups
+        Groups 1 up to this one are favoured.
+    """
+
+    share: float
+    groups: int = 2
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1:
+            raise PolicyError(
+                f"keep has share={self.share:g}, but it must be at least 0 and less than 1. "
+                "Write for example keep(share=0.3)."
+            )
+        if not (self.groups >= 1 and self.groups % 1 == 0):
+            raise PolicyError(
+                f"keep has groups={self.groups:g}, but it must be a whole number, 1 or more: the "
+                "last group that is favoured. Write for example keep(share=0.3,groups=2)."
+            )
+        object.__setattr__(self, "groups", int(self.groups))
+
+    def __str__(self) -> str:
+        groups = "" if self.groups == 2 else f",groups={self.groups}"
+        return f"keep(share={self.share:g}{groups})"
+
+    @classmethod
+    def having(cls, settings: Mapping[str, Any]) -> Keep:
+        """Return one with these settings; an error where one is unknown, missing or no number."""
+        known = [field.name for field in fields(cls)]
+        unknown = sorted(set(settings) - set(known))
+        if unknown or "share" not in settings:
+            what = f"has no setting '{unknown[0]}'" if unknown else "lacks its share"
+            raise PolicyError(
+                f"keep {what}. It takes {' and '.join(known)}: keep(share=0.3,groups=2)."
+            )
+        for name, value in settings.items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise PolicyError(f"keep has {name}={value!r}, but it must be a number.")
+        return cls(**settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a policy file holds."""
+        return asdict(self)
+
+    def cores(self, machine: int) -> int:
+        """Return how many cores of a machine are kept free."""
+        return int(self.share * machine)
+
+    def favours(self, group: int) -> bool:
+        """Tell whether jobs of a group are favoured."""
+        return 1 <= group <= self.groups
