@@ -19,6 +19,8 @@ import queuesmith as qs
 from papers.study import data_folder
 from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.confidence import Interval
+from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.paired import improvement
 from queuesmith.study.store import fingerprint
 from queuesmith.tuning import tune
 from queuesmith.tuning.course import Progress
@@ -104,11 +106,16 @@ class Pieces:
         What the scaling of the logs and what the learners' chance follow from.
     workers
         How many replays run at once.
+    only_kept
+        Whether what was not learned before is left out.
     """
 
-    def __init__(self, folder: Path, scale_seed: int, seed: int, workers: int | None) -> None:
+    def __init__(
+        self, folder: Path, scale_seed: int, seed: int, workers: int | None, *, only_kept: bool
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.scale_seed, self.seed, self.workers = folder, scale_seed, seed, workers
+        self.only_kept = only_kept
         self._logs: dict[str, qs.Workload] = {}
 
     def log(self, name: str) -> qs.Workload:
@@ -122,11 +129,15 @@ class Pieces:
         return self._logs[name]
 
     def fixed(self, name: str) -> dict[str, Any]:
-        """Return what the thirteen fixed strategies are worth, and groups 1 and 2 alone."""
+        """Return what fixed strategies are worth, and groups 1 and 2 alone.
+
+        They are the thirteen, and those that keep cores free.
+        """
 
         def make() -> dict[str, Any]:
             workload, cluster = self.log(name), qs.Cluster(CORES)
-            schedules = qs.simulate_many(workload, cluster, THIRTEEN, workers=self.workers)
+            known = [*map(str, THIRTEEN), *(text for text in KEEPING if "keep" in text)]
+            schedules = qs.simulate_many(workload, cluster, known, workers=self.workers)
             favoured = workload.select(workload.group <= 2)
             alone = qs.simulate(favoured, cluster, "group+easy")
             return {
@@ -139,8 +150,8 @@ class Pieces:
 
     def learned(
         self, name: str, method: Method, split: float | None, *, guarded: bool = False
-    ) -> dict[str, Any]:
-        """Return what a method learns from a log, and what that is worth.
+    ) -> dict[str, Any] | None:
+        """Return what a method learns from a log, and what that is worth; None if left out.
 
         Where it is guarded, it learns for the objective as long as the utilisation stays.
         """
@@ -150,6 +161,7 @@ class Pieces:
 
         def make() -> dict[str, Any]:
             workload = self.log(name)
+            thirteen = self._best_of_thirteen(split_in_time(workload, split).learning)
             tuned = tune(
                 workload,
                 qs.Cluster(CORES),
@@ -165,19 +177,26 @@ class Pieces:
                 "evaluations": tuned.evaluations,
                 "seconds": tuned.seconds,
                 "settings": tuned.settings,
-                "learning": judged(tuned.learning),
-                "held_out": None if tuned.held_out is None else judged(tuned.held_out),
+                "learning": judged(tuned.learning, thirteen),
+                "held_out": tuned.held_out and judged(tuned.held_out, thirteen),
                 "history": [step.to_dict() for step in tuned.history],
                 "policy": tuned.policy.to_dict(),
             }
 
-        return self._kept(stem, make)
+        left_out = self.only_kept and not self._path(stem).exists()
+        return None if left_out else self._kept(stem, make)
 
-    def front(self, name: str, search: Search) -> Front:
-        """Return the off-line front of a log."""
+    def _best_of_thirteen(self, workload: qs.Workload) -> str:
+        schedules = qs.simulate_many(workload, qs.Cluster(CORES), THIRTEEN, workers=self.workers)
+        return min(schedules, key=lambda schedule: schedule.value(OBJECTIVE)).policy
+
+    def front(self, name: str, search: Search) -> Front | None:
+        """Return the off-line front of a log; None if left out."""
         facts = fingerprint({**search.__dict__, "seed": self.seed})[:8]
-        path = self.folder / f"{self._dated(f'{_slug(name)}-front-{facts}')}.json"
+        path = self._path(f"{_slug(name)}-front-{facts}")
         if not path.exists():
+            if self.only_kept:
+                return None
             front = pareto_front(
                 self.log(name),
                 qs.Cluster(CORES),
@@ -193,8 +212,11 @@ class Pieces:
     def _dated(self, stem: str) -> str:
         return f"{stem}-scale{self.scale_seed}"
 
+    def _path(self, stem: str) -> Path:
+        return self.folder / f"{self._dated(stem)}.json"
+
     def _kept(self, stem: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        path = self.folder / f"{self._dated(stem)}.json"
+        path = self._path(stem)
         if not path.exists():
             began = time.perf_counter()
             content = make()
@@ -220,12 +242,24 @@ def worth(schedule: qs.Schedule) -> dict[str, float]:
     return {**{name: schedule.value(name) for name in names}, "f": schedule.value(OBJECTIVE)}
 
 
-def judged(verdict: Verdict) -> dict[str, Any]:
-    """Return what the study keeps of a verdict."""
+def judged(verdict: Verdict, thirteen: str) -> dict[str, Any]:
+    """Return what the study keeps of a verdict, without the wall of a guarded objective.
+
+    The best fixed strategy may be one of those offered beside the thirteen; so the best of these
+    on the jobs learned from is judged, too.
+    """
+    objective, learned = Objective(OBJECTIVE), verdict.learned
+    of_paper = qs.simulate(learned.workload, learned.cluster, thirteen)
+    schedules = {**verdict.schedules, "thirteen": of_paper}
     return {
-        **{part: worth(schedule) for part, schedule in verdict.schedules.items()},
+        **{part: worth(schedule) for part, schedule in schedules.items()},
         "best_fixed_name": verdict.best_fixed.policy,
-        "improvement": {part: _plain(gain) for part, gain in verdict.improvement.items()},
+        "thirteen_name": thirteen,
+        "improvement": {
+            part: _plain(improvement(learned, schedule, objective))
+            for part, schedule in schedules.items()
+            if part != "learned"
+        },
     }
 
 

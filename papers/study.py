@@ -20,8 +20,8 @@ def data_folder(part: str) -> Path:
 
 
 def markdown(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as a Markdown table."""
-    heads = list(rows[0])
+    """Return rows as a Markdown table; what a row lacks is a dash."""
+    heads = list(dict.fromkeys(head for row in rows for head in row))
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    lines += ["| " + " | ".join(str(row[head]) for head in heads) + " |" for row in rows]
+    lines += ["| " + " | ".join(str(row.get(head, "-")) for head in heads) + " |" for row in rows]
     return "\n".join(lines)

@@ -35,6 +35,12 @@ def test_what_is_no_policy_at_all_is_refused():
         as_policy(3)
 
 
+@pytest.mark.parametrize("text", ["dynp(fcfs,sjf", "dynp(fcfs)+easy"])
+def test_a_planner_that_does_not_end_is_told_how_it_should(text):
+    with pytest.raises(PolicyError, match="nothing follows it"):
+        as_policy(text)
+
+
 def test_lists_are_split_where_no_parenthesis_is_open():
     written = "fcfs+easy, dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced),power(alpha=2,beta=1)"
     assert [str(policy) for policy in parse_policies(written)] == [

@@ -45,6 +45,11 @@ def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
     match = _CALLED.fullmatch(text)
     if match and match["name"] == self_tuning.KIND:
         return SelfTuning.parse(match["inside"])
+    if re.match(rf"{self_tuning.KIND}\s*\(", text):
+        raise PolicyError(
+            f"policy '{text}' cannot be read: what {self_tuning.KIND} is made of ends with a "
+            f"parenthesis, and nothing follows it. Write for example {self_tuning.KIND}(fcfs,sjf)."
+        )
     name, inside = (match["name"], match["inside"]) if match else (text, "")
     if name.isidentifier() and name not in ORDERS:
         for offer in entry_points(group=OFFERS, name=name):
