@@ -61,6 +61,19 @@ def test_compare_lists_methods_side_by_side(run, instance):
     assert len({row["lower_bound"] for row in rows}) == 1
 
 
+def test_the_front_is_listed_and_drawn(run, instance, tmp_path):
+    words = ["--points", "4", "--seconds", "1", "--plot", "front.html", "--format", "json"]
+    outcome = run("map", "front", instance, *words)
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert found["makespan"] == sorted(found["makespan"])
+    for flowtime, bound in zip(found["flowtime"], found["flowtime_bound"], strict=True):
+        assert bound <= flowtime * (1 + 1e-9)
+    assert "makespan" in (tmp_path / "front.html").read_text(encoding="utf-8")
+    table = run("map", "front", instance, "--points", "2", "--seconds", "0.5", "--quiet")
+    assert "flowtime_bound" in table.out
+
+
 def test_describe_tells_how_consistent_an_instance_is(run, instance):
     outcome = run("map", "describe", instance, "--format", "json")
     assert json.loads(outcome.out)["jobs"] == 40
@@ -91,6 +104,7 @@ def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
         (["{instance}", "--method", "ga", "--preset", "none"], "none"),
         (["{instance}", "--method", "ga", "--seconds", "-1"], "seconds"),
         (["dynamic", "{instance}"], "--speeds"),
+        (["front", "{instance}", "--points", "1"], "points is 1"),
         (["generate", "u_x", "--jobs", "1", "--machines", "1", "--out", "x.csv"], "u_x"),
     ],
 )

@@ -9,10 +9,12 @@ from queuesmith import solvers
 from queuesmith.errors import QueuesmithError, UsageError
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid import bounds as bounds_module
-from queuesmith.grid import exact as exact_module
+from queuesmith.grid import exact_makespan as makespan_module
+from queuesmith.grid.both_criteria import bound_both
 from queuesmith.grid.bounds import lower_bound
 from queuesmith.grid.etc_files import read_etc
-from queuesmith.grid.exact import OBJECTIVES, bound_both, greedy, solve_exact
+from queuesmith.grid.exact import OBJECTIVES, solve_exact
+from queuesmith.grid.exact_work import greedy
 from queuesmith.grid.search import Both
 from queuesmith.solution import Status
 from tests.grid.brute_force import best_of, every_mapping, tiny_instances
@@ -76,7 +78,7 @@ def test_a_small_instance_is_solved_to_proven_optimality() -> None:
 
 
 def test_the_mip_gives_a_bound_no_weaker_than_the_lp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_module, "CPSAT_COLUMNS", 0)
+    monkeypatch.setattr(makespan_module, "CPSAT_COLUMNS", 0)
     found = solve_exact(_random(14, 3), seconds=2)
     assert found.lower_bound is not None
     assert found.facts["lp_bound"] <= found.lower_bound <= found.makespan
@@ -87,8 +89,8 @@ def test_the_mip_gives_a_bound_no_weaker_than_the_lp(monkeypatch: pytest.MonkeyP
 def test_too_many_columns_for_the_solvers_are_only_searched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(exact_module, "CPSAT_COLUMNS", 0)
-    monkeypatch.setattr(exact_module, "MIP_COLUMNS", 0)
+    monkeypatch.setattr(makespan_module, "CPSAT_COLUMNS", 0)
+    monkeypatch.setattr(makespan_module, "MIP_COLUMNS", 0)
     found = solve_exact(_random(), seconds=0.3)
     assert "mip_bound" not in found.facts
     assert found.lower_bound == pytest.approx(found.facts["lp_bound"])
@@ -105,8 +107,9 @@ def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPa
     assert solve_exact(matrix, "flowtime", seconds=0.3, start=start).flowtime < start.flowtime
 
 
-def test_many_machines_are_annealed_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_module, "MANY", 3)
+def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(makespan_module, "MANY", 3)
+    monkeypatch.setattr(makespan_module, "GAPS", (0.0, 1.0))
     matrix = _random(400, 4)
     found = solve_exact(matrix, seconds=1)
     assert found.gap_percent is not None

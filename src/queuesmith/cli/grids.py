@@ -143,6 +143,37 @@ def compare(
 
 
 @app.command()
+@with_options
+def front(
+    etc: Annotated[Path, typer.Argument(help="Times of the jobs on the machines.")],
+    instance: InstanceOptions,
+    points: Annotated[int, typer.Option(help="How many mappings to seek.")] = 12,
+    seconds: Annotated[float, typer.Option(help="Time in all, about.")] = 60.0,
+    seed: Seed = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw it, as an HTML page.")] = None,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Show the trade-off between makespan and flowtime, beside what no mapping can reach."""
+    from queuesmith.grid.front import trade_off
+    from queuesmith.workload.storage import atomic_write
+
+    check_targets(plot)
+    matrix = instance.read(etc)
+    with progress(f"front of {matrix.name}", quiet=quiet) as report:
+        found = trade_off(matrix, points=points, seconds=seconds, seed=seed, progress=report)
+    if plot is not None:
+        page = found.draw().to_html(include_plotlyjs=True, div_id="front")
+        with atomic_write(plot) as file:
+            file.write(page.encode())
+        tell(f"wrote {plot}", quiet=quiet)
+    if format is Format.json:
+        print_json(found.to_dict())
+    else:
+        print_rows(found.rows(), format)
+
+
+@app.command()
 def generate(
     model: Annotated[str, typer.Argument(help="A preset such as u_c_hihi.")],
     jobs: Annotated[int, typer.Option(help="How many jobs.")],

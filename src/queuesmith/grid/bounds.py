@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 
 from queuesmith.errors import QueuesmithError
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.grid.prices import balanced_prices
 from queuesmith.solvers import solver_library
 
-#: How many machines each job has at first, where not all columns are in the LP from the start.
-FEW = 4
+#: Where not all columns are in the LP from the start: how many there are for each job, about.
+FEW = 2.4
 #: Instances of at most so many columns are solved at once.
 AT_ONCE = 40_000
-#: How often prices cool where they are found without an LP, and rounds at each temperature.
-COOLINGS, ROUNDS = 12, 15
 #: A column is worth adding where its cost is below the job's by so much, relatively to the bound.
 WORTH = 1e-9
 #: Linear assignments of more cells (jobs times positions) are not begun.
@@ -133,9 +132,11 @@ def _extra(times: Floats, weights: Floats) -> Floats:
 def _solve_lp(matrix: EtcMatrix, seconds: float) -> tuple[Floats, Floats | None]:
     """Return prices and shares of the LP, solved over a growing set of columns."""
     began = time.perf_counter()
-    price = _rough_prices(matrix)
-    columns = _first_columns(matrix, price)
-    share: Floats | None = None
+    price = np.full(matrix.machines, 1 / matrix.machines)
+    columns, share = matrix.compatible, None
+    if matrix.times.size > AT_ONCE and matrix.machines > 1:
+        price = balanced_prices(matrix)
+        columns = _first_columns(matrix, price)
     left = seconds
     while left > 0:
         found = _solve_columns(matrix, columns, left)
@@ -145,56 +146,19 @@ def _solve_lp(matrix: EtcMatrix, seconds: float) -> tuple[Floats, Floats | None]
         missing = _worth_adding(matrix, columns, price)
         if not missing.any():
             break
-        columns |= missing
+        columns = columns | missing
         left = seconds - (time.perf_counter() - began)
     return price, share
 
 
-def _rough_prices(matrix: EtcMatrix) -> Floats:
-    """Find prices at which all machines are wanted alike, where there are too many columns.
-
-    Each job divides itself over its cheapest machines, the more strictly the colder it gets, and
-    prices of machines that are wanted too much rise.
-    """
-    log_price = np.zeros(matrix.machines)
-    if matrix.times.size <= AT_ONCE:
-        return np.full(matrix.machines, 1 / matrix.machines)
-    log_times = np.log(matrix.times)
-    for cold in np.geomspace(0.3, 0.002, COOLINGS):
-        near = _cheapest(log_times + log_price, 2 * FEW)
-        few_times, few_logs = (np.take_along_axis(a, near, 1) for a in (matrix.times, log_times))
-        for _ in range(ROUNDS):
-            costs = few_logs + log_price[near]
-            given = _soft_load(few_times, costs, near, cold, matrix.machines)
-            wanted = matrix.ready + given
-            log_price += cold * np.log(np.maximum(wanted / wanted.mean(), 1e-3))
-    price = np.exp(log_price - log_price.max())
-    return np.asarray(price / price.sum())
-
-
-def _cheapest(costs: Floats, count: int) -> NDArray[np.int64]:
-    """Return the machines of least cost of each job, in any order."""
-    count = min(count, costs.shape[1])
-    return np.asarray(np.argpartition(costs, count - 1, axis=1)[:, :count])
-
-
-def _soft_load(
-    times: Floats, costs: Floats, near: NDArray[np.int64], cold: float, machines: int
-) -> Floats:
-    """Return what each machine is given if all jobs divide themselves by cost."""
-    share = np.exp((costs.min(axis=1, keepdims=True) - costs) / cold)
-    share /= share.sum(axis=1, keepdims=True)
-    given = np.where(share > 0, share * np.where(np.isfinite(times), times, 0.0), 0.0)
-    load = np.bincount(near.ravel(), given.ravel(), minlength=machines)
-    return np.asarray(load, dtype=np.float64)
-
-
 def _first_columns(matrix: EtcMatrix, price: Floats) -> NDArray[np.bool_]:
-    if matrix.times.size <= AT_ONCE or matrix.machines <= FEW:
-        return matrix.compatible
+    """Return the two cheapest columns of each job, and those hardly dearer than its cheapest."""
     costs = _costs(matrix.times, price)
-    columns = costs <= np.partition(costs, FEW - 1, axis=1)[:, FEW - 1 : FEW]
-    return np.asarray(columns & matrix.compatible)
+    second = np.partition(costs, 1, axis=1)[:, 1:2]
+    ratio = costs / costs.min(axis=1, keepdims=True)
+    count = min(int(FEW * matrix.jobs), ratio.size) - 1
+    close = (costs <= second) | (ratio <= np.partition(ratio, count, axis=None)[count])
+    return np.asarray(close & matrix.compatible)
 
 
 def _worth_adding(

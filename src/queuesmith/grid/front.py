@@ -9,6 +9,7 @@ prove a line that all mappings lie above.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.errors import UsageError
+from queuesmith.grid.both_criteria import bound_both, capped, value_both
 from queuesmith.grid.bounds import Bound, lower_bound
 from queuesmith.grid.etc_matrix import EtcMatrix
-from queuesmith.grid.exact import bound_both, capped, solve_exact, value_both
+from queuesmith.grid.exact import solve_exact
 from queuesmith.grid.mapping import Mapping
 from queuesmith.grid.search import Both, polish_both
 
@@ -73,6 +75,14 @@ class Front:
             "flowtime_bound": [self.least_flowtime(span) for span in spans],
         }
 
+    def rows(self) -> list[dict[str, float]]:
+        """Return the front as a table: a row a point."""
+        data = self.data()
+        return [
+            {key: values[place] for key, values in data.items()}
+            for place in range(len(self.points))
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the front, ready for JSON."""
         return {"instance": self.matrix.name, "seconds": self.seconds, **self.data()}
@@ -113,6 +123,7 @@ def trade_off(
     seconds: float = 60.0,
     seed: int = 0,
     workers: int = 2,
+    progress: Callable[[float], None] | None = None,
 ) -> Front:
     """Return the front of makespan and flowtime.
 
@@ -128,6 +139,8 @@ def trade_off(
         What chance follows from.
     workers
         How many threads may work at once.
+    progress
+        Is told the share of the points that have been sought.
     """
     if points < 2:
         raise UsageError(f"points is {points}, but a front has two ends. Give at least 2.")
@@ -139,7 +152,9 @@ def trade_off(
     bound = lower_bound(matrix, seconds=share)
     lines = _lines(matrix, bound, quick, short, points, share)
     machines = [quick.machine, short.machine]
-    for cap in _caps(quick.makespan, short.makespan, points):
+    for place, cap in enumerate(_caps(quick.makespan, short.makespan, points)):
+        if progress is not None:
+            progress((place + 2) / points)
         machines.append(_under(bound, cap, machines, 0.6 * share, seed))
     mappings = [Mapping(matrix, machine, "front", "simultaneous") for machine in machines]
     return Front(matrix, _undominated(mappings), lines, time.perf_counter() - began)

@@ -429,50 +429,6 @@ def walk(ground, state, room, habits, steps):
             state.numbers[STALE] = 0.0
 
 
-# -- many machines ---------------------------------------------------------------------------------
-
-
-@kernel
-def try_move(ground, state, temperature):
-    """Offer a job one of its cheap machines, at times in exchange for a job of that machine."""
-    job = draw(state.seed, len(state.machine))
-    home = state.machine[job]
-    goal = int64(ground.near[job, draw(state.seed, ground.near.shape[1])])
-    if goal == home or ground.extra[job, goal] == np.inf:
-        return
-    leaving = state.load[home] - ground.times[job, home]
-    arriving = state.load[goal] + ground.times[job, goal]
-    peer = -1
-    if state.count[goal] > 0 and next_random(state.seed) >> uint64(63) == 0:
-        peer = state.member[goal, draw(state.seed, state.count[goal])]
-        leaving += ground.times[peer, home]
-        arriving -= ground.times[peer, goal]
-    worse = beyond(ground, state, home, leaving) + beyond(ground, state, goal, arriving)
-    worse -= beyond(ground, state, home, state.load[home])
-    worse -= beyond(ground, state, goal, state.load[goal])
-    if worse > 0 and uniform(state.seed) >= math.exp(-worse / temperature):
-        return
-    move(state, job, goal)
-    if peer >= 0:
-        move(state, peer, home)
-    state.load[home] = leaving
-    state.load[goal] = arriving
-
-
-@njit(void(GROUND_TYPE, STATE_TYPE, float64, float64, int64), nogil=True, cache=True, _nrt=False)
-def anneal_span(ground, state, hot, cold, steps):
-    """Make machines keep to the target by single moves and swaps, while it cools.
-
-    Where there are many machines, two of them share few jobs, and dividing those anew helps little.
-    """
-    temperature = hot
-    cooling = (cold / hot) ** (1.0 / max(steps, 1))
-    for _ in range(steps):
-        try_move(ground, state, temperature)
-        temperature *= cooling
-    settle(ground, state)
-
-
 # -- makespan and flowtime together ----------------------------------------------------------------
 
 
@@ -651,21 +607,6 @@ class Search:
         ends = time.perf_counter() + seconds
         while time.perf_counter() < ends and not stopped() and self._state.numbers[BEST] > 1.0:
             self.run(CHUNK)
-        return self.makespan
-
-    def anneal(self, steps: int, *, aim: float, hot: float, cold: float) -> float:
-        """Anneal by single moves and swaps towards a target above the bound by ``aim`` of it.
-
-        Temperatures are in units of a mean job's price.
-        """
-        unit = 1.0 / len(self._state.machine)
-        self._state.numbers[TARGET] = 1.0 + aim
-        anneal_span(self._ground, self._state, hot * unit, cold * unit, steps)
-        span = float(self._state.load.max())
-        if span < self._state.numbers[BEST]:
-            self._state.numbers[BEST] = span
-            self._state.best[:] = self._state.machine
-        self._state.numbers[TARGET] = min(self._state.numbers[BEST] * (1 - MODEST), 1.0 + 3 * aim)
         return self.makespan
 
     def restart(self, machine: NDArray[np.int64]) -> None:

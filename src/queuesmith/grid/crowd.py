@@ -1,0 +1,267 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
+"""A search for short makespans on many machines: annealing along the cheap columns.
+
+Two of many machines share few jobs, so that dividing those anew, as ``search.py`` does, soon runs
+dry. Here single jobs move, mostly along the columns of least extra (reduced) cost, and a machine
+pays the price of what it does after a target. While that cools, loads even out just below the
+target. At the end the target rises a little, and the later a machine is, the more steeply it pays,
+so that what is left beyond the target is spread over many machines.
+
+All that is compiled here works on the cheap columns alone. They fit into a processor's cache, where
+all jobs' times on all machines would not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import float64, int64, types, uint64, void
+from numpy.typing import NDArray
+
+from queuesmith.grid.bounds import Bound
+from queuesmith.grid.etc_matrix import Floats
+
+njit: Any = numba.njit  # its stubs do not know all its options
+kernel = njit(_nrt=False)
+
+#: How many columns there are for each job, about, the cheapest of all; and each has at least.
+FEW, LEAST = 5.5, 4
+#: The temperature at first and from ``TURN`` on, in units of a mean job's price.
+HOT, COLD = 0.1, 0.01
+#: The part of the time after which the target rises, by ``RISE`` of its distance from the bound,
+#: and lateness is paid more steeply: by the factor ``1 + STEEP * lateness``, over the bound.
+TURN, RISE, STEEP = 0.7, 0.3, 1000.0
+#: The first part of the time shows how much extra cost is hard to avoid; the rest aims above that.
+PILOT, ABOVE = 0.2, 1.5
+#: Steps between two looks at the clock and at the makespan.
+CHUNK = 20_000
+#: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
+#: whose price is low and whose jobs are long, had better be idle than late.
+CHEAP, DEAR = 1e-3, 1.0
+
+
+class Columns(NamedTuple):
+    """The cheap columns, job by job, times over the bound."""
+
+    machine: Any
+    time: Any
+    owner: Any  # the job of each column
+    extra: Any  # the reduced cost of each
+    order: Any  # columns by ascending extra cost
+    price: Any  # of lateness on each machine
+
+
+class State(NamedTuple):
+    """A mapping in the making."""
+
+    column: Any  # of each job
+    load: Any
+    seed: Any
+
+
+# -- moves -----------------------------------------------------------------------------------------
+
+
+@kernel
+def uniform(seed):
+    """Return a number from 0 up to 1, by Marsaglia's xorshift64."""
+    x = seed[0]
+    x ^= x << uint64(13)
+    x ^= x >> uint64(7)
+    x ^= x << uint64(17)
+    seed[0] = x
+    return float64(x >> uint64(11)) * 1.1102230246251565e-16
+
+
+@kernel
+def use(columns, state, column):
+    """Let a job use another column, and update the loads."""
+    job = columns.owner[column]
+    before = state.column[job]
+    state.column[job] = column
+    state.load[columns.machine[before]] -= columns.time[before]
+    state.load[columns.machine[column]] += columns.time[column]
+
+
+@kernel
+def change_at(columns, state, target, steep, machine, added):
+    """Return by how much more is priced beyond the target if a machine's load changes."""
+    before = max(state.load[machine] - target, 0.0)
+    after = max(state.load[machine] - target + added, 0.0)
+    return columns.price[machine] * (after - before) * (1.0 + steep * (after + before))
+
+
+@kernel
+def try_column(columns, state, target, steep, temperature):
+    """Let a job use another column, one of small extra cost more often, by Metropolis' rule."""
+    chance = uniform(state.seed)
+    column = columns.order[int64(chance * chance * len(columns.order))]
+    before = state.column[columns.owner[column]]
+    if column == before:
+        return
+    goal, home = columns.machine[column], columns.machine[before]
+    worse = change_at(columns, state, target, steep, goal, columns.time[column])
+    worse += change_at(columns, state, target, steep, home, -columns.time[before])
+    if worse <= 0 or uniform(state.seed) < math.exp(-worse / temperature):
+        use(columns, state, column)
+
+
+# -- compiled --------------------------------------------------------------------------------------
+
+_REALS, _INTS = float64[::1], int64[::1]
+COLUMNS_TYPE = types.NamedTuple([_INTS, _REALS, _INTS, _REALS, _INTS, _REALS], Columns)
+STATE_TYPE = types.NamedTuple([_INTS, _REALS, uint64[::1]], State)
+
+
+@njit(
+    void(COLUMNS_TYPE, STATE_TYPE, float64, float64, float64, int64),
+    nogil=True,
+    cache=True,
+    _nrt=False,
+)
+def anneal_columns(columns, state, target, steep, temperature, steps):
+    """Make machines keep to the target by single moves."""
+    for _ in range(steps):
+        try_column(columns, state, target, steep, temperature)
+
+
+# -- the way in ------------------------------------------------------------------------------------
+
+
+class Crowd:
+    """A search on many machines that can be continued, seeded, on one core.
+
+    Parameters
+    ----------
+    bound
+        The bound, and the prices that guide the search.
+    machine
+        The mapping to start from.
+    seed
+        What chance follows from.
+    """
+
+    def __init__(self, bound: Bound, machine: NDArray[np.int64], *, seed: int = 0) -> None:
+        self._unit = bound.value
+        self._best = np.array(machine, dtype=np.int64)
+        self._span = _span(bound, self._best)
+        start = _shortened(bound, self._best)
+        self._columns = _cheap_columns(bound, start)
+        self._state = _new_state(bound, self._columns, start, seed)
+
+    @property
+    def machine(self) -> NDArray[np.int64]:
+        """The machine of each job in the best mapping."""
+        return np.array(self._best)
+
+    @property
+    def makespan(self) -> float:
+        """The makespan of the best mapping, but for rounding."""
+        return self._span * self._unit
+
+    @property
+    def extra(self) -> float:
+        """The extra cost of the columns in use now, relative to the bound."""
+        return float(self._columns.extra[self._state.column].sum())
+
+    def run(self, steps: int) -> float:
+        """Take about so many steps in all; return the best makespan."""
+        pilot = int(PILOT * steps)
+        self.anneal(_counted(pilot), aim=0.0)
+        return self.anneal(_counted(steps - pilot), aim=ABOVE * self.extra)
+
+    def run_for(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> float:
+        """Anneal until the time is over, or until told to stop; return the best makespan."""
+        self.anneal(_timed(PILOT * seconds, stopped), aim=0.0)
+        return self.anneal(_timed((1 - PILOT) * seconds, stopped), aim=ABOVE * self.extra)
+
+    def anneal(self, progress: Callable[[], float], *, aim: float) -> float:
+        """Anneal towards a target above the bound by ``aim`` of it; return the best makespan.
+
+        ``progress`` is asked before each few steps, and tells which part of the work is done.
+        """
+        jobs = len(self._state.column)
+        while (part := progress()) < 1.0:
+            end = max(0.0, (part - TURN) / (1 - TURN))
+            heat = HOT * (COLD / HOT) ** min(part / TURN, 1.0) / jobs
+            floor = CHEAP * (DEAR / CHEAP) ** part / len(self._state.load)
+            columns = self._columns._replace(price=np.maximum(self._columns.price, floor))
+            target = 1.0 + aim * (1 + RISE * end)
+            anneal_columns(columns, self._state, target, STEEP * end, heat, CHUNK)
+            self._keep()
+        return self.makespan
+
+    def _keep(self) -> None:
+        """Keep the mapping if it is the best so far."""
+        span = float(self._state.load.max())
+        if span < self._span:
+            self._span = span
+            self._best = self._columns.machine[self._state.column]
+
+
+def _counted(steps: int) -> Callable[[], float]:
+    """Return the progress of so many steps, each time a chunk further."""
+    chunks = itertools.count()
+    return lambda: next(chunks) * CHUNK / max(steps, 1)
+
+
+def _timed(seconds: float, stopped: Callable[[], bool]) -> Callable[[], float]:
+    """Return the progress by the clock from now on; what is to be stopped is done."""
+    began = time.perf_counter()
+    return lambda: 1.0 if stopped() else (time.perf_counter() - began) / max(seconds, 1e-9)
+
+
+def _span(bound: Bound, machine: NDArray[np.int64]) -> float:
+    """Return the makespan of a mapping over the bound."""
+    matrix = bound.matrix
+    own = matrix.times[np.arange(matrix.jobs), machine]
+    load = matrix.ready + np.bincount(machine, own, minlength=matrix.machines)
+    return float(load.max()) / bound.value
+
+
+def _short_extra(bound: Bound) -> Floats:
+    """Return the extra cost of the columns over the bound, infinite for those that are too long."""
+    finish = bound.matrix.ready + bound.matrix.times
+    short = finish <= np.maximum(bound.value, finish.min(axis=1, keepdims=True))
+    return np.where(short, bound.extra / bound.value, np.inf)
+
+
+def _shortened(bound: Bound, machine: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the mapping with jobs that take too long moved to where they cost least."""
+    extra = _short_extra(bound)
+    long = np.isinf(extra[np.arange(len(machine)), machine])
+    return np.where(long, extra.argmin(axis=1), machine)
+
+
+def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
+    """Choose the columns of least extra cost of all, and those of the mapping to start from."""
+    matrix, extra = bound.matrix, _short_extra(bound)
+    count = min(int(FEW * matrix.jobs), extra.size) - 1
+    dearest = np.partition(extra, count, axis=None)[count]
+    least = min(LEAST, matrix.machines) - 1
+    own_dearest = np.partition(extra, least, axis=1)[:, least : least + 1]
+    chosen = (extra <= np.maximum(dearest, own_dearest)) & np.isfinite(extra)
+    chosen[np.arange(matrix.jobs), machine] = True
+    job, own = (np.ascontiguousarray(part) for part in np.nonzero(chosen))
+    return Columns(
+        own,
+        matrix.times[job, own] / bound.value,
+        job,
+        extra[job, own],
+        np.argsort(extra[job, own], kind="stable"),
+        bound.price,
+    )
+
+
+def _new_state(bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int) -> State:
+    uses = np.flatnonzero(columns.machine == machine[columns.owner])
+    ready = bound.matrix.ready / bound.value
+    load = ready + np.bincount(machine, columns.time[uses], minlength=len(ready))
+    first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+    return State(uses, load, first)
