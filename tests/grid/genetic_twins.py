@@ -4,7 +4,7 @@ import numpy as np
 
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid import genetic_kernels as kernels
-from queuesmith.grid.genetic import new_pool, new_problem, new_work, objective_weights
+from queuesmith.grid.genetic_arrays import new_pool, new_problem, new_work, objective_weights
 
 
 class Dice:
@@ -68,9 +68,12 @@ def random_matrix(jobs, machines, seed=0, holes=0.0, ready=False):
     return EtcMatrix(times, rng.uniform(0, 50, machines) if ready else None)
 
 
-def permutation_of(genes, machines):
-    """The jobs machine by machine, and how many each has."""
-    lists = [[j for j, m in enumerate(genes) if m == machine] for machine in range(machines)]
+def permutation_of(genes, times):
+    """The jobs machine by machine, the shortest first, and how many each machine has."""
+    lists = [
+        sorted((j for j, m in enumerate(genes) if m == machine), key=lambda j: times[j, machine])
+        for machine in range(times.shape[1])
+    ]
     return [job for some in lists for job in some], [len(some) for some in lists]
 
 
@@ -124,14 +127,15 @@ def pmx(first, second, dice):
     return child
 
 
-def cx(first, second, dice):
+def cycle_of(first, second):
+    """The jobs up to the first position in which permutations differ, and on the cycle from it."""
     differing = [i for i in range(len(first)) if first[i] != second[i]]
     start = differing[0] if differing else len(first) - 1
-    cycle, i = {start}, first.index(second[start])
+    cycle, i = {first[start]}, first.index(second[start])
     while i != start:
-        cycle.add(i)
+        cycle.add(first[i])
         i = first.index(second[i])
-    return [first[i] if i in cycle else second[i] for i in range(len(first))]
+    return cycle | set(first[:start])
 
 
 def ox(first, second, dice):
@@ -152,7 +156,7 @@ DIRECT_TWINS = {
     "uniform": uniform,
     "fitness-based": fitness_based,
 }
-PERMUTATION_TWINS = {"pmx": pmx, "cx": cx, "ox": ox}
+PERMUTATION_TWINS = {"pmx": pmx, "ox": ox}
 
 
 def cross_slowly(name, bench, mother, father, parameter, dice):
@@ -161,9 +165,11 @@ def cross_slowly(name, bench, mother, father, parameter, dice):
     if name in DIRECT_TWINS:
         values = [bench.pool.value[slot, kernels.PRIMARY] for slot in (mother, father)]
         return DIRECT_TWINS[name](first, second, dice, parameter, values)
-    machines = bench.matrix.machines
-    ours, counts = permutation_of(first, machines)
-    theirs, _ = permutation_of(second, machines)
+    ours, counts = permutation_of(first, bench.matrix.times)
+    theirs, _ = permutation_of(second, bench.matrix.times)
+    if name == "cx":
+        cycle = cycle_of(ours, theirs)
+        return [first[job] if job in cycle else second[job] for job in range(len(first))]
     child = PERMUTATION_TWINS[name](ours, theirs, dice)
     assert sorted(child) == list(range(len(first)))
     return genes_of(child, counts, first, bench.matrix.times)

@@ -3,8 +3,9 @@ import pytest
 
 from queuesmith.errors import UsageError
 from queuesmith.grid.convergence import Convergence, convergence_data, draw_convergence
-from queuesmith.grid.genetic import Course, GeneticResult, evolve_many
+from queuesmith.grid.genetic import Course, GeneticResult
 from queuesmith.grid.genetic_config import GeneticConfig
+from queuesmith.grid.genetic_runs import evolve_many
 from tests.grid.genetic_twins import random_matrix
 
 
@@ -37,6 +38,13 @@ def test_it_is_told_over_seconds_and_for_the_flowtime():
     curve = convergence_data(runs, over="seconds", value="flowtime")["cx"]
     assert curve.x[-1] == 1.0
     assert (curve.mean[0], curve.mean[-1]) == (90, 50)
+
+
+def test_it_is_told_over_children_where_generations_differ_in_size():
+    runs = {"cx": [result_of([0, 2], [9, 5])]}  # 80 children a generation
+    curve = convergence_data(runs, over="children")["cx"]
+    assert curve.x[-1] == 160
+    assert (curve.mean[0], curve.mean[-1]) == (9, 5)
 
 
 def test_real_runs_never_get_worse():

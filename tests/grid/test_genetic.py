@@ -10,15 +10,11 @@ from queuesmith.errors import UsageError
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.etc_files import read_etc
-from queuesmith.grid.genetic import (
-    Statistics,
-    _Run,
-    evolve,
-    evolve_many,
-    machine_prices,
-)
+from queuesmith.grid.genetic import Course, _Run, evolve
+from queuesmith.grid.genetic_arrays import machine_prices
 from queuesmith.grid.genetic_config import GeneticConfig, preset, preset_names
 from queuesmith.grid.genetic_operators import CROSSOVERS, MUTATIONS, REPLACEMENTS, SELECTIONS
+from queuesmith.grid.genetic_runs import Statistics, evolve_many
 from tests.grid.genetic_twins import random_matrix
 
 OBJECTIVES = ("makespan", "flowtime", "simultaneous", "hierarchic")
@@ -137,6 +133,44 @@ def test_a_run_stops_after_its_seconds():
     assert result.stopped == "seconds"
     assert 0.3 <= result.best.seconds < 3
     assert result.generations > 10
+
+
+def test_looking_at_the_clock_in_the_middle_of_a_generation_changes_nothing(monkeypatch):
+    matrix = random_matrix(40, 5)
+    config = dataclasses.replace(QUICK, restart=7)
+    whole = evolve(matrix, config)
+    monkeypatch.setattr("queuesmith.grid.genetic.BLOCK_SECONDS", 0.0)
+    pieces = evolve(matrix, config)
+    assert (pieces.best.machine == whole.best.machine).all()
+    assert (pieces.course.generation == whole.course.generation).all()
+    assert (pieces.course.makespan == whole.course.makespan).all()
+    assert pieces.evaluations == whole.evaluations
+
+
+def test_a_run_may_stop_within_its_first_generation():
+    config = GeneticConfig(population=12, improvement="climb", improvement_parameter=1e6)
+    result = evolve(random_matrix(200, 8), config, seconds=0.01)
+    assert (result.generations, result.stopped) == (0, "seconds")
+    assert result.evaluations < 12 + 12
+    assert result.course.makespan[-1] == pytest.approx(result.best.makespan)
+
+
+def test_a_course_tells_what_was_found_by_a_moment():
+    course = Course(
+        np.array([0, 3, 9]), np.array([0.1, 0.5, 2.0]), np.array([9.0, 7.0, 6.0]), np.ones(3)
+    )
+    assert [course.at(seconds).makespan for seconds in (0, 0.5, 1.9, 2, 90)] == [9, 7, 7, 6, 6]
+    assert course.at(1).generation == 3
+
+
+def test_copies_that_do_not_stand_side_by_side_die_too():
+    # Where the makespan alone counts, another one of the same makespan may stand between copies.
+    config = dataclasses.replace(QUICK, population=30, generations=60)
+    for seed in range(5):
+        run = _Run(random_matrix(30, 4), config, "makespan", seed, ())
+        run.until_stopped(None, None)
+        values = run.pool.value[run.parents][:, : kernels.FLOWTIME + 1].round(6)
+        assert len(np.unique(values, axis=0)) == len(values)
 
 
 def test_a_run_stops_where_it_stagnates():

@@ -90,15 +90,25 @@ def test_exchanging_the_parents_gives_the_complementary_child(name):
 @settings(max_examples=40, deadline=None)
 def test_the_permutation_encoding_and_back_is_the_same_mapping(shape):
     bench = Bench(random_matrix(*shape), shape[2])
-    genes, machines = bench.pool.genes[0], shape[1]
-    permutation, ends = np.zeros(shape[0], np.int64), np.zeros(machines + 1, np.int64)
-    kernels.to_permutation(genes, machines, permutation, ends)
-    expected, counts = permutation_of(genes.tolist(), machines)
-    assert permutation.tolist() == expected
-    assert ends[:machines].tolist() == np.cumsum(counts).tolist()
+    person = bench.person(0)
+    kernels.arrange(bench.problem, person, bench.work)
+    expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
+    assert person.sequence.tolist() == expected
+    assert person.sequence[person.place].tolist() == list(range(shape[0]))
     back = np.full(shape[0], -1, np.int64)
-    kernels.from_permutation(bench.problem, permutation, ends, genes, back)
-    assert (back == genes).all()
+    kernels.read_permutation(bench.problem, person, person.sequence, back)
+    assert (back == person.genes).all()
+
+
+def test_a_permutation_that_is_kept_is_written_anew_after_a_change():
+    bench = Bench(random_matrix(30, 4), 1)
+    person = bench.person(0)
+    for name in ("move", "swap", "rebalance"):
+        kernels.arrange(bench.problem, person, bench.work)
+        MUTATIONS[name].function(bench.problem, person, 0.5, bench.work)
+        kernels.arrange(bench.problem, person, bench.work)
+        expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
+        assert person.sequence.tolist() == expected
 
 
 @given(shape=SHAPES, name=st.sampled_from([*BUILT_IN_MUTATIONS, *IMPROVEMENTS]), holes=HOLES)
@@ -163,17 +173,21 @@ def test_move_and_swap_moves_as_often_as_its_probability():
     assert moves == pytest.approx(300, rel=0.2)
 
 
-def test_rebalancing_takes_load_from_the_machine_that_finishes_last():
+def test_rebalancing_takes_load_from_a_machine_and_never_makes_the_makespan_longer():
+    relieved = []
     for seed in range(30):
         bench = Bench(random_matrix(40, 4), seed)
         person = bench.person(3)  # the worst
-        last = int(np.argmax(person.completion))
-        before = person.completion[last]
-        assert kernels.rebalance(bench.problem, person, bench.work.random)
+        before = person.completion.copy()
+        if not kernels.rebalance(bench.problem, person, bench.work):
+            assert np.array_equal(person.completion, before)
+            continue
         kernels.settle(bench.problem, person)
-        assert person.completion[last] < before
-        assert person.value[kernels.MAKESPAN] <= before
+        assert (person.completion < before).any()
+        assert person.value[kernels.MAKESPAN] <= before.max()
         assert bench.is_right(3)
+        relieved.append(person.completion[before.argmax()] < before.max())
+    assert sum(relieved) > 15  # mostly it is the machine that finishes last
 
 
 def test_rebalancing_moves_where_no_swap_helps():
@@ -181,7 +195,7 @@ def test_rebalancing_moves_where_no_swap_helps():
     person = bench.person(0)
     person.genes[:] = 0
     kernels.evaluate(bench.problem, person, bench.work, True)
-    assert kernels.rebalance(bench.problem, person, bench.work.random)
+    assert kernels.rebalance(bench.problem, person, bench.work)
     assert sorted(person.genes.tolist()) == [0, 1]
 
 

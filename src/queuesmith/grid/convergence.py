@@ -16,7 +16,8 @@ import numpy as np
 
 from queuesmith.errors import UsageError
 from queuesmith.grid.etc_matrix import Floats
-from queuesmith.grid.genetic import GeneticResult, GeneticRuns
+from queuesmith.grid.genetic import GeneticResult
+from queuesmith.grid.genetic_runs import GeneticRuns
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -25,8 +26,8 @@ MOST_POINTS = 400
 #: Okabe and Ito (2008): told apart by colour-blind readers too.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#aa4499")
 DASHES = ("solid", "dash", "dot", "dashdot")
-AXES = {"generations": "generation", "seconds": "seconds"}
-VALUES = {"makespan": "makespan", "flowtime": "flowtime"}
+AXES = ("generations", "children", "seconds")
+VALUES = ("makespan", "flowtime")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Convergence:
     Parameters
     ----------
     x
-        Generations or seconds.
+        Generations, children or seconds.
     mean, low, high
         The mean over the runs of the best so far, the least and the greatest of them.
     """
@@ -60,7 +61,7 @@ def convergence_data(
     runs
         The runs of each configuration, by the name that the figure shows.
     over
-        ``generations`` or ``seconds``.
+        ``generations``, ``children`` (where generations differ in size) or ``seconds``.
     value
         ``makespan`` or ``flowtime``.
 
@@ -72,13 +73,11 @@ def convergence_data(
     _check_choice("value", value, VALUES)
     if not runs or any(not _results(r) for r in runs.values()):
         raise UsageError("a convergence figure needs at least one run of each name. Give some.")
-    last = max(
-        float(getattr(r.course, AXES[over])[-1]) for rs in runs.values() for r in _results(rs)
-    )
+    last = max(float(_when(r, over)[-1]) for rs in runs.values() for r in _results(rs))
     x = np.linspace(0.0, last, MOST_POINTS)
-    if over == "generations":
+    if over != "seconds":
         x = np.unique(x.round())
-    return {name: _curve(_results(some), x, AXES[over], value) for name, some in runs.items()}
+    return {name: _curve(_results(some), x, over, value) for name, some in runs.items()}
 
 
 def draw_convergence(
@@ -125,18 +124,26 @@ def _results(runs: GeneticRuns | Sequence[GeneticResult]) -> Sequence[GeneticRes
     return runs.results if isinstance(runs, GeneticRuns) else runs
 
 
-def _curve(results: Sequence[GeneticResult], x: Floats, axis: str, value: str) -> Convergence:
-    rows = np.array([_best_so_far(result, x, axis, value) for result in results])
+def _when(result: GeneticResult, over: str) -> Floats:
+    """Return where on the axis the points of a run's course are."""
+    course = result.course
+    if over == "seconds":
+        return course.seconds
+    children = result.config.children if over == "children" else 1
+    return np.asarray(course.generation * children, dtype=np.float64)
+
+
+def _curve(results: Sequence[GeneticResult], x: Floats, over: str, value: str) -> Convergence:
+    rows = np.array([_best_so_far(result, x, over, value) for result in results])
     return Convergence(x, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
 
 
-def _best_so_far(result: GeneticResult, x: Floats, axis: str, value: str) -> Floats:
+def _best_so_far(result: GeneticResult, x: Floats, over: str, value: str) -> Floats:
     """Return the value at each x: that of the last point at or before it."""
-    when = np.asarray(getattr(result.course, axis), dtype=np.float64)
-    place = np.searchsorted(when, x, side="right") - 1
+    place = np.searchsorted(_when(result, over), x, side="right") - 1
     return np.asarray(getattr(result.course, value))[np.maximum(place, 0)]
 
 
-def _check_choice(what: str, name: str, known: dict[str, str]) -> None:
+def _check_choice(what: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
         raise UsageError(f"there is no {what} '{name}'. Choose from: {', '.join(known)}.")

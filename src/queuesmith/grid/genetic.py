@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from queuesmith.errors import UsageError
 from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.grid.genetic_arrays import new_pool, new_problem, new_work, objective_weights
 from queuesmith.grid.genetic_config import GeneticConfig, load_config
 from queuesmith.grid.genetic_operators import (
     CROSSOVERS,
@@ -32,14 +31,9 @@ from queuesmith.workload.options import positive, whole_number
 
 Ints = NDArray[np.int64]
 
-#: A block of generations runs about so long before the clock is looked at.
+#: So many children are bred before the clock is looked at as take about this long.
 BLOCK_SECONDS = 0.05
 MOST_IN_A_BLOCK = 4096
-#: So many products of a price and a time are spent on finding the prices of machines.
-PRICE_WORK = 40_000_000
-MOST_PRICE_ROUNDS = 3000
-#: Annealing looks at so many pairs a job, those of least reduced cost.
-CHEAP_PAIRS = 2
 #: The most points of the course of a run among the facts of its mapping.
 MOST_POINTS = 200
 
@@ -69,6 +63,16 @@ class Course:
     seconds: Floats
     makespan: Floats
     flowtime: Floats
+
+    def at(self, seconds: float) -> Progress:
+        """Return how far the run was after so many seconds."""
+        place = max(int(np.searchsorted(self.seconds, seconds, side="right")) - 1, 0)
+        return Progress(
+            float(self.seconds[place]),
+            int(self.generation[place]),
+            float(self.makespan[place]),
+            float(self.flowtime[place]),
+        )
 
     def to_list(self) -> list[dict[str, float]]:
         """Return at most ``MOST_POINTS`` of the points, ready for JSON."""
@@ -112,48 +116,6 @@ class GeneticResult:
     stopped: str
 
 
-class Statistics(NamedTuple):
-    """Mean, best and (sample) standard deviation of a value over runs."""
-
-    mean: float
-    best: float
-    std: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Statistics:
-        """Return the statistics of some values; the deviation of a single one is 0."""
-        array = np.array(values, dtype=np.float64)
-        spread = float(array.std(ddof=1)) if array.size > 1 else 0.0
-        return cls(float(array.mean()), float(array.min()), spread)
-
-
-@dataclass(frozen=True, eq=False)
-class GeneticRuns:
-    """Independent runs of one configuration on one instance."""
-
-    results: tuple[GeneticResult, ...]
-
-    @property
-    def best(self) -> Mapping:
-        """The best mapping of all runs; the first of equals."""
-        return min((r.best for r in self.results), key=lambda m: (m.value, m.flowtime))
-
-    @property
-    def makespan(self) -> Statistics:
-        """The makespans of the runs' best mappings."""
-        return Statistics.of([r.best.makespan for r in self.results])
-
-    @property
-    def flowtime(self) -> Statistics:
-        """The flowtimes of the runs' best mappings."""
-        return Statistics.of([r.best.flowtime for r in self.results])
-
-    @property
-    def value(self) -> Statistics:
-        """The values of the objective."""
-        return Statistics.of([r.best.value for r in self.results])
-
-
 def evolve(
     matrix: EtcMatrix,
     config: GeneticConfig | str | Path = "queuesmith",
@@ -189,112 +151,6 @@ def evolve(
     run = _Run(matrix, chosen, objective, whole_number("the seed", seed, 0, "Give 0."), start)
     stopped = run.until_stopped(limit, progress)
     return run.result(stopped)
-
-
-def evolve_many(
-    matrix: EtcMatrix,
-    config: GeneticConfig | str | Path = "queuesmith",
-    *,
-    runs: int = 10,
-    objective: str = "simultaneous",
-    seed: int = 0,
-    seconds: float | None = None,
-    workers: int = 1,
-) -> GeneticRuns:
-    """Run a genetic scheduler several times; run i has the seed ``seed + i``.
-
-    Runs that stop by generations or stagnation are the same on any number of workers. Where time
-    stops them, do not take more workers than there are cores.
-    """
-    whole_number("runs", runs, 1, "Give for example 10.")
-    whole_number("workers", workers, 1, "Give for example 2.")
-    whole_number("the seed", seed, 0, "Give 0.")
-    once = partial(evolve, matrix, load_config(config), objective=objective, seconds=seconds)
-    with ThreadPoolExecutor(workers) as pool:
-        return GeneticRuns(tuple(pool.map(lambda i: once(seed=seed + i), range(runs))))
-
-
-def objective_weights(objective: str, machines: int, makespan_weight: float) -> Floats:
-    """Return the weights of makespan and flowtime in the first key, of flowtime in the second."""
-    weights = {
-        "makespan": (1.0, 0.0, 0.0),
-        "flowtime": (0.0, 1.0, 0.0),
-        "simultaneous": (makespan_weight, (1.0 - makespan_weight) / machines, 0.0),
-        "hierarchic": (1.0, 0.0, 1.0),
-    }
-    if objective not in weights:
-        raise UsageError(f"there is no objective '{objective}'. Choose from: {', '.join(weights)}.")
-    return np.array(weights[objective])
-
-
-def machine_prices(matrix: EtcMatrix) -> tuple[Floats, float]:
-    """Return a price for each machine and the lower bound of the makespan that they prove.
-
-    They come from a few thousand rounds of raising the prices of late machines; the assignment LP
-    gives slightly better ones.
-    """
-    size = matrix.jobs * matrix.machines
-    rounds = int(min(MOST_PRICE_ROUNDS, max(PRICE_WORK // size, 50)))
-    now, best, load = np.empty((3, matrix.machines))
-    bound = kernels.find_prices(matrix.times, matrix.ready, rounds, now, best, load)
-    return best, float(bound)
-
-
-def new_problem(matrix: EtcMatrix, weights: Floats) -> kernels.Problem:
-    """Return an instance as the compiled code takes it."""
-    prices, _ = machine_prices(matrix)
-    cost = prices * matrix.times
-    near = _cheap(cost)
-    job, machine = np.nonzero(near & (near.sum(axis=1) > 1)[:, None])
-    arrays: tuple[NDArray[Any], ...] = (
-        matrix.times,
-        np.ascontiguousarray(matrix.times.T),
-        matrix.ready,
-        np.ascontiguousarray(np.argsort(cost, axis=1, kind="stable"), dtype=np.int64),
-        matrix.compatible.sum(axis=1, dtype=np.int64),
-        prices,
-        near.sum(axis=1, dtype=np.int64),
-        job.astype(np.int64),
-        machine.astype(np.int64),
-        weights,
-    )
-    for array in arrays:
-        array.setflags(write=False)
-    return kernels.Problem(*arrays)
-
-
-def _cheap(cost: Floats) -> NDArray[np.bool_]:
-    """Return the pairs of least reduced cost: those of 0, one a job, and on average one more."""
-    reduced = cost - cost.min(axis=1, keepdims=True)
-    finite = np.sort(reduced[np.isfinite(reduced)])
-    cut = finite[min(CHEAP_PAIRS * len(cost), finite.size - 1)]
-    return np.asarray(reduced <= cut)
-
-
-def new_pool(slots: int, jobs: int, machines: int) -> kernels.Pool:
-    """Return room for so many individuals."""
-    return kernels.Pool(
-        genes=np.zeros((slots, jobs), np.int64),
-        completion=np.zeros((slots, machines)),
-        flow=np.zeros((slots, machines)),
-        value=np.zeros((slots, kernels.VALUES)),
-    )
-
-
-def new_work(jobs: int, machines: int, seed: int) -> kernels.Work:
-    """Return room for the operators, with random numbers that begin at a seed."""
-    widest = max(jobs, machines, 2 * kernels.FEW)
-    flags = np.zeros(kernels.FLAGS, np.int64)
-    flags[kernels.BAD_JOB] = kernels.NOBODY
-    state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    return kernels.Work(
-        ints=np.zeros((kernels.ROWS, widest), np.int64),
-        reals=np.zeros(widest),
-        counts=np.zeros((2, machines + 1), np.int64),
-        members=np.zeros((machines, jobs), np.int64),
-        flags=flags,
-        random=state,
-    )
 
 
 class _Run:
@@ -338,7 +194,7 @@ class _Run:
     ) -> str:
         """Run blocks of generations until something says stop; return what."""
         config, flags = self.config, self.work.flags
-        block = 1
+        block = 2  # children; some take long to improve
         restarted_at = 0
         while True:
             left = math.inf if limit is None else limit - self.seconds
@@ -354,24 +210,25 @@ class _Run:
                 self._begin_anew()
                 restarted_at = self.generation
                 since = 0 if config.stagnation is None else since
-            wanted = self._allowed(block, restart, restarted_at)
-            began = self.seconds
-            done = self._block(wanted)
+            began, bred = self.seconds, int(flags[kernels.EVALUATIONS])
+            self._block(self._allowed(restart, restarted_at), block)
             spent = max(self.seconds - began, 1e-6)
-            pace = min(BLOCK_SECONDS, max(left - spent, 0.001)) * done / spent
-            block = int(min(max(pace, 1), MOST_IN_A_BLOCK))
+            bred = int(flags[kernels.EVALUATIONS]) - bred
+            block = max(int(min(BLOCK_SECONDS, max(left - spent, 0.001)) * bred / spent), 2)
             if progress is not None:
                 best = self.pool.value[-1]
                 progress(Progress(self.seconds, self.generation, float(best[0]), float(best[1])))
 
-    def _allowed(self, block: int, restart: int, restarted_at: int) -> int:
+    def _allowed(self, restart: int, restarted_at: int) -> int:
         """Return how many generations may run before one of the stops is due."""
-        if self.config.generations is not None:
-            block = min(block, self.config.generations - self.generation)
         due = max(int(self.work.flags[kernels.IMPROVED_AT]), restarted_at) + restart
-        return max(min(block, due - self.generation), 1)
+        left = min(MOST_IN_A_BLOCK, due - self.generation)
+        if self.config.generations is not None:
+            left = min(left, self.config.generations - self.generation)
+        return max(left, 1)
 
-    def _block(self, generations: int) -> int:
+    def _block(self, generations: int, children: int) -> None:
+        """Run no more than so many generations and children; note when the best changed."""
         config, before = self.config, self.seconds
         first = self.generation
         done: int = kernels.run_generations(
@@ -387,6 +244,7 @@ class _Run:
             IMPROVEMENTS[config.improvement].function,
             config.merges,
             generations,
+            children,
             config.stagnation or _NEVER,
             self.history,
             self.work,
@@ -397,7 +255,6 @@ class _Run:
         previous = np.vstack([self.points[-1][2:], values[:-1, :2]])
         for i in np.flatnonzero((values[:, :2] != previous).any(axis=1)):
             self._note(first + int(i) + 1, before + pace * (int(i) + 1), values[i])
-        return done
 
     def _note(self, generation: int, seconds: float, value: Floats) -> None:
         self.points.append((generation, seconds, float(value[0]), float(value[1])))

@@ -4,17 +4,21 @@ Everything compiled that calls each other lives in this file, so that a cached k
 stale. ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 
 A chromosome is the direct encoding of Carretero, Xhafa and Abraham (section 3.1): the machine of
-each job. Permutations exist only inside the operators that need them. Flowtimes are kept for each
-machine: with jobs in ascending order, it is the sum, over all pairs of its jobs and over each job
-with itself, of the shorter time, plus its ready time for each job. So a job that comes or goes
-changes it by one pass over the chromosome.
+each job. Permutations exist only inside the operators that need them; a parent's is written when
+it is first needed, and kept. Flowtimes are kept for each machine: with jobs in ascending order, it
+is the sum, over all pairs of its jobs and over each job with itself, of the shorter time, plus its
+ready time for each job. So a job that comes or goes changes it by one pass over the chromosome.
+Where many come or go, nothing is sorted either: the order of all jobs on each machine is known
+beforehand, and those that are there are marked in a row of bits, which is read from the shortest
+job up.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numba
-from numba import float64, int64, types, uint64, void
+import numpy as np
+from numba import float64, int32, int64, types, uint64, void
 
 njit: Any = numba.njit  # its stubs do not know all its options
 
@@ -27,22 +31,31 @@ summing = njit(_nrt=False, fastmath={"reassoc", "contract", "nsz"})
 MAKESPAN, FLOWTIME, PRIMARY, SECONDARY = range(4)
 VALUES = 4
 # Places in the flags of a workspace.
-BAD_JOB, BAD_MACHINE, IMPROVED_AT, GENERATION, EVALUATIONS = range(5)
-FLAGS = 5
+BAD_JOB, BAD_MACHINE, IMPROVED_AT, GENERATION, EVALUATIONS, NEXT_CHILD = range(6)
+FLAGS = 6
 NOBODY = -1
 # Places in the numbers of a plan.
 CROSS, CROSS_WITH, MUTATE, MUTATE_WITH, SELECT_WITH, IMPROVE, IMPROVE_WITH = range(7)
 CHANCES = 7
 # Rows of the workspace's integers.
 ROWS = 8
-# So many differing genes are cheaper to move one by one than to sort all machines again.
-FEW = 12
+# So many differing genes are cheaper to move one by one than to value the machines again.
+FEW = 4
+# Bits in a word of marks, and which of them a power of two is: 2 is a primitive root modulo 37.
+BITS = 32
+BIT_OF = np.zeros(37, np.int64)
+for _bit in range(BITS):
+    BIT_OF[2**_bit % 37] = _bit
 # Figures that are kept up to date are computed anew after so many generations.
 REFRESH = 1024
 # Values closer than this, relatively, are equal to within that arithmetic.
 ROUNDING = 1e-12
 # How often an operator draws again where its draw was not possible.
 TRIES = 16
+# Rebalancing takes load from the latest of so many machines drawn by chance.
+DRAWN = 8
+# It looks at a power of two of pairs to swap, one of so many, and at so many moves.
+EFFORTS, MOVES = 13, 256
 # Annealing cools from the first to the second, relative to the bound of the prices.
 HOT, COLD = 3e-4, 1e-5
 # The weight of priced work in annealing, against that of the makespan.
@@ -62,6 +75,9 @@ class Problem(NamedTuple):
     options: Any  # machines of each job that can run it, the cheapest by the prices first
     option_count: Any
     prices: Any  # of a second on each machine; they sum to 1
+    rank: Any  # jobs x machines: how many jobs are shorter on that machine
+    ranked: Any  # machines x jobs: the jobs, the shortest first
+    ranked_times: Any  # and their times
     near: Any  # how many of the first options of each job are cheap enough for annealing
     pair_job: Any  # all cheap pairs of jobs with more than one such option
     pair_machine: Any
@@ -75,6 +91,9 @@ class Pool(NamedTuple):
     completion: Any
     flow: Any
     value: Any
+    sequence: Any  # the permutation encoding, once it is known
+    place: Any  # where in it each job is
+    known: Any  # whether it is
 
 
 class Person(NamedTuple):
@@ -84,6 +103,9 @@ class Person(NamedTuple):
     completion: Any
     flow: Any
     value: Any
+    sequence: Any  # the permutation encoding, once it is known
+    place: Any  # where in it each job is
+    known: Any  # whether it is
 
 
 class Work(NamedTuple):
@@ -91,7 +113,8 @@ class Work(NamedTuple):
 
     ints: Any  # ROWS x jobs or machines, whichever are more
     reals: Any  # as many
-    counts: Any  # two rows of machines + 1
+    counts: Any  # two rows of machines
+    marks: Any  # machines x words of bits, which are 0 between calls
     members: Any  # machines x jobs; empty unless the local search needs it
     flags: Any
     random: Any
@@ -149,6 +172,7 @@ def move_job(problem, person, job, machine):
     gained = shared_time(person.genes, problem.columns[machine], machine, time)
     person.flow[machine] += problem.ready[machine] + gained
     person.completion[machine] += time
+    person.known[0] = 0
 
 
 @kernel
@@ -167,53 +191,37 @@ def settle(problem, person):
 
 
 @kernel
-def sort_times(values, start, end):
-    """Sort a part of an array in place (Shell, with the gaps of Ciura)."""
-    for gap in (1750, 701, 301, 132, 57, 23, 10, 4, 1):
-        if gap > 1 and gap * 4 > end - start:
-            continue
-        for i in range(start + gap, end):
-            value = values[i]
-            k = i
-            while k >= start + gap and values[k - gap] > value:
-                values[k] = values[k - gap]
-                k -= gap
-            values[k] = value
+def mark_jobs(problem, genes, work, everything):
+    """Mark the jobs of the machines named in ``work.counts[1]``, or of all, by their ranks."""
+    changed = work.counts[1]
+    for job in range(len(genes)):
+        machine = genes[job]
+        if everything or changed[machine] != 0:
+            rank = problem.rank[job, machine]
+            work.marks[machine, rank // BITS] |= 1 << (rank % BITS)
 
 
 @kernel
 def evaluate(problem, person, work, everything):
-    """Compute the figures of the machines marked in ``work.counts[1]``, or of all, from the genes.
-
-    One pass of a counting sort puts the times of each machine's jobs together.
-    """
-    genes = person.genes
-    machines = len(problem.ready)
-    place = work.counts[0]
-    changed = work.counts[1]
-    for machine in range(machines + 1):
-        place[machine] = 0
-    for job in range(len(genes)):
-        place[genes[job] + 1] += 1
-    for machine in range(machines):
-        place[machine + 1] += place[machine]
-    for job in range(len(genes)):
-        machine = genes[job]
-        work.reals[place[machine]] = problem.times[job, machine]
-        place[machine] += 1
-    start = 0
-    for machine in range(machines):
-        end = place[machine]
-        if everything or changed[machine] != 0:
-            sort_times(work.reals, start, end)
-            finish = problem.ready[machine]
-            flow = 0.0
-            for i in range(start, end):
-                finish += work.reals[i]
+    """Value the machines named in ``work.counts[1]``, or all, from the genes."""
+    mark_jobs(problem, person.genes, work, everything)
+    for machine in range(len(problem.ready)):
+        if not everything and work.counts[1, machine] == 0:
+            continue
+        marks, times = work.marks[machine], problem.ranked_times[machine]
+        finish = problem.ready[machine]
+        flow = 0.0
+        for word in range(len(marks)):
+            left = marks[word]
+            marks[word] = 0
+            while left != 0:
+                lowest = left & -left
+                left ^= lowest
+                finish += times[word * BITS + BIT_OF[lowest % 37]]
                 flow += finish
-            person.completion[machine] = finish
-            person.flow[machine] = flow
-        start = end
+        person.completion[machine] = finish
+        person.flow[machine] = flow
+    person.known[0] = 0
     settle(problem, person)
 
 
@@ -224,6 +232,7 @@ def become(child, parent):
     copy(child.completion, parent.completion)
     copy(child.flow, parent.flow)
     copy(child.value, parent.value)
+    child.known[0] = 0
 
 
 @kernel
@@ -243,6 +252,7 @@ def inherit(problem, child, parent, work):
             differing += 1
     copy(child.completion, parent.completion)
     copy(child.flow, parent.flow)
+    child.known[0] = 0
     if differing > FEW:
         evaluate(problem, child, work, False)
         return
@@ -275,7 +285,15 @@ def surpasses(one, best):
 @kernel
 def person_of(pool, slot):
     """Return the person in a slot of the pool."""
-    return Person(pool.genes[slot], pool.completion[slot], pool.flow[slot], pool.value[slot])
+    return Person(
+        pool.genes[slot],
+        pool.completion[slot],
+        pool.flow[slot],
+        pool.value[slot],
+        pool.sequence[slot],
+        pool.place[slot],
+        pool.known[slot],
+    )
 
 
 # -- the types of operators ------------------------------------------------------------------------
@@ -287,15 +305,21 @@ _INTS = types.Array(int64, 1, "C")
 _REALS = types.Array(float64, 1, "C")
 _MATRIX = types.Array(float64, 2, "C")
 _INT_MATRIX = types.Array(int64, 2, "C")
+_SHORT_MATRIX = types.Array(int32, 2, "C")
+_SHORTS = types.Array(int32, 1, "C")
+_READ_INT_MATRIX = types.Array(int64, 2, "C", readonly=True)
 RANDOM_TYPE = types.Array(uint64, 1, "C")
 PROBLEM_TYPE = types.NamedTuple(
     [
         _READ_MATRIX,
         _READ_MATRIX,
         _READ_REALS,
-        types.Array(int64, 2, "C", readonly=True),
+        _READ_INT_MATRIX,
         _READ_INTS,
         _READ_REALS,
+        _READ_INT_MATRIX,
+        _READ_INT_MATRIX,
+        _READ_MATRIX,
         _READ_INTS,
         _READ_INTS,
         _READ_INTS,
@@ -303,10 +327,12 @@ PROBLEM_TYPE = types.NamedTuple(
     ],
     Problem,
 )
-POOL_TYPE = types.NamedTuple([_INT_MATRIX, _MATRIX, _MATRIX, _MATRIX], Pool)
-PERSON_TYPE = types.NamedTuple([_INTS, _REALS, _REALS, _REALS], Person)
+POOL_TYPE = types.NamedTuple(
+    [_INT_MATRIX, _MATRIX, _MATRIX, _MATRIX, _SHORT_MATRIX, _SHORT_MATRIX, _SHORT_MATRIX], Pool
+)
+PERSON_TYPE = types.NamedTuple([_INTS, _REALS, _REALS, _REALS, _SHORTS, _SHORTS, _SHORTS], Person)
 WORK_TYPE = types.NamedTuple(
-    [_INT_MATRIX, _REALS, _INT_MATRIX, _INT_MATRIX, _INTS, RANDOM_TYPE], Work
+    [_INT_MATRIX, _REALS, _INT_MATRIX, _INT_MATRIX, _INT_MATRIX, _INTS, RANDOM_TYPE], Work
 )
 
 INITIAL_TYPE = void(PROBLEM_TYPE, _INTS, WORK_TYPE)
@@ -557,29 +583,41 @@ def cross_fitness_based(problem, mother, father, child, parameter, work):
 
 
 @kernel
-def to_permutation(genes, machines, permutation, ends):
-    """Write the jobs machine by machine, and where in that sequence each machine's jobs end."""
-    for machine in range(machines + 1):
-        ends[machine] = 0
-    for job in range(len(genes)):
-        ends[genes[job] + 1] += 1
-    for machine in range(machines):
-        ends[machine + 1] += ends[machine]
-    for job in range(len(genes)):
-        permutation[ends[genes[job]]] = job
-        ends[genes[job]] += 1
+def arrange(problem, person, work):
+    """Write a person's permutation, unless it is known: its jobs, machine by machine.
+
+    The jobs of a machine stand in the order in which they run, the shortest first.
+    """
+    if person.known[0] != 0:
+        return
+    mark_jobs(problem, person.genes, work, True)
+    place = 0
+    for machine in range(len(problem.ready)):
+        marks, jobs = work.marks[machine], problem.ranked[machine]
+        for word in range(len(marks)):
+            left = marks[word]
+            marks[word] = 0
+            while left != 0:
+                lowest = left & -left
+                left ^= lowest
+                job = jobs[word * BITS + BIT_OF[lowest % 37]]
+                person.sequence[place] = job
+                person.place[job] = place
+                place += 1
+    person.known[0] = 1
 
 
 @kernel
-def from_permutation(problem, permutation, ends, fallback, genes):
-    """Write the machine of each job; a job that its machine cannot run stays where it was."""
-    machine = 0
+def read_permutation(problem, parent, permutation, genes):
+    """Write the machine of each job: that of the parent's job at the same place.
+
+    A job that this machine cannot run stays where the parent has it.
+    """
     for i in range(len(genes)):
-        while i >= ends[machine]:
-            machine += 1
         job = permutation[i]
+        machine = parent.genes[parent.sequence[i]]
         able = math.isfinite(problem.times[job, machine])
-        genes[job] = machine if able else fallback[job]
+        genes[job] = machine if able else parent.genes[job]
 
 
 @kernel
@@ -600,20 +638,6 @@ def pmx(first, second, child, start, end, place):
 
 
 @kernel
-def cx(first, second, child, start, place):
-    """Cycle: the first's jobs on the cycle through ``start``, the second's everywhere else."""
-    for i in range(len(child)):
-        place[first[i]] = i
-        child[i] = second[i]
-    i = start
-    while True:
-        child[i] = first[i]
-        i = place[second[i]]
-        if i == start:
-            break
-
-
-@kernel
 def ox(first, second, child, start, end, place):
     """Order: the first's segment, then the other jobs in the order of the second, wrapping."""
     count = len(child)
@@ -630,46 +654,54 @@ def ox(first, second, child, start, end, place):
             to = (to + 1) % count
 
 
-@kernel
-def permute_parents(problem, mother, father, work):
-    """Write the permutations of both parents into the workspace; the mother's ends remain."""
-    machines = len(problem.ready)
-    count = len(mother.genes)
-    to_permutation(father.genes, machines, work.ints[2, :count], work.counts[0])
-    to_permutation(mother.genes, machines, work.ints[1, :count], work.counts[0])
-
-
 @crossover
 def cross_pmx(problem, mother, father, child, parameter, work):
     """Partially matched crossover of the permutations."""
-    count = len(child)
-    permute_parents(problem, mother, father, work)
-    start, end = draw_segment(work.random, count)
-    pmx(work.ints[1], work.ints[2], work.ints[3, :count], start, end, work.ints[4])
-    from_permutation(problem, work.ints[3], work.counts[0], mother.genes, child)
+    arrange(problem, mother, work)
+    arrange(problem, father, work)
+    start, end = draw_segment(work.random, len(child))
+    permutation = work.ints[3, : len(child)]
+    pmx(mother.sequence, father.sequence, permutation, start, end, work.ints[4])
+    read_permutation(problem, mother, permutation, child)
 
 
 @crossover
 def cross_cx(problem, mother, father, child, parameter, work):
-    """Cycle crossover of the permutations, from the first position in which they differ."""
+    """Cycle crossover of the permutations, from the first position in which they differ.
+
+    Every job keeps the position that it has in one of the parents, and so its machine there.
+    """
+    arrange(problem, mother, work)
+    arrange(problem, father, work)
+    first, second = mother.sequence, father.sequence
     count = len(child)
-    permute_parents(problem, mother, father, work)
-    first, second = work.ints[1], work.ints[2]
+    copy(child, mother.genes)
     start = 0
-    while start < count - 1 and first[start] == second[start]:
+    while start < count and first[start] == second[start]:
         start += 1
-    cx(first, second, work.ints[3, :count], start, work.ints[4])
-    from_permutation(problem, work.ints[3], work.counts[0], mother.genes, child)
+    if start == count:
+        return
+    on_cycle = work.ints[3]
+    for i in range(start, count):
+        on_cycle[i] = 0
+    i = start
+    while on_cycle[i] == 0:
+        on_cycle[i] = 1
+        i = mother.place[second[i]]
+    for i in range(start, count):
+        if on_cycle[i] == 0:
+            child[second[i]] = father.genes[second[i]]
 
 
 @crossover
 def cross_ox(problem, mother, father, child, parameter, work):
     """Order crossover of the permutations."""
-    count = len(child)
-    permute_parents(problem, mother, father, work)
-    start, end = draw_segment(work.random, count)
-    ox(work.ints[1], work.ints[2], work.ints[3, :count], start, end, work.ints[4])
-    from_permutation(problem, work.ints[3], work.counts[0], mother.genes, child)
+    arrange(problem, mother, work)
+    arrange(problem, father, work)
+    start, end = draw_segment(work.random, len(child))
+    permutation = work.ints[3, : len(child)]
+    ox(mother.sequence, father.sequence, permutation, start, end, work.ints[4])
+    read_permutation(problem, mother, permutation, child)
 
 
 # -- mutation (section 3.4.3) ----------------------------------------------------------------------
@@ -741,77 +773,103 @@ def mutate_move_and_swap(problem, person, parameter, work):
 
 
 @kernel
+def latest(load):
+    """Return when the last machine finishes."""
+    top = load[0]
+    for machine in range(1, len(load)):
+        top = max(top, load[machine])
+    return top
+
+
+@kernel
 def overloaded_machine(person, random):
-    """Return a random machine among those that finish last."""
-    latest = 0.0
-    for machine in range(len(person.completion)):
-        latest = max(latest, person.completion[machine])
-    count = 0
-    chosen = 0
-    for machine in range(len(person.completion)):
-        if person.completion[machine] >= latest * (1.0 - 1e-9):
-            count += 1
-            if draw(random) * count < 1.0:
-                chosen = machine
+    """Return the latest of some machines drawn by chance."""
+    machines = len(person.completion)
+    chosen = below(random, machines)
+    for _ in range(DRAWN - 1):
+        machine = below(random, machines)
+        if person.completion[machine] > person.completion[chosen]:
+            chosen = machine
     return chosen
 
 
 @kernel
-def rebalance_by_swap(problem, person, machine, random):
-    """Exchange a job of the machine for a shorter one, if both then finish before it did."""
-    count = len(person.genes)
+def list_jobs(genes, machine, jobs):
+    """Write the jobs of a machine and return how many there are."""
+    count = 0
+    for job in range(len(genes)):
+        jobs[count] = job
+        count += 1 if genes[job] == machine else 0
+    return count
+
+
+@kernel
+def rebalance_by_swap(problem, person, machine, own, random):
+    """Exchange a job of the machine for one that is shorter there, unless the makespan grows.
+
+    It looks at 1 up to 4,096 pairs, few or many by chance, and takes the one after which all
+    machines together have the least to do.
+    """
     genes, times, load = person.genes, problem.times, person.completion
-    first, second = below(random, count), below(random, count)
-    for i in range(count):
-        long = (first + i) % count
-        if genes[long] != machine:
+    last = latest(load)
+    least, best_long, best_short = math.inf, NOBODY, NOBODY
+    for _ in range(1 << below(random, EFFORTS)):
+        long, short = own[below(random, len(own))], below(random, len(genes))
+        other = genes[short]
+        if times[short, machine] >= times[long, machine] or other == machine:
             continue
-        for k in range(count):
-            short = second + k if second + k < count else second + k - count
-            if times[short, machine] >= times[long, machine] or genes[short] == machine:
-                continue
-            other = genes[short]
-            if load[other] - times[short, other] + times[long, other] < load[machine]:
-                swap_jobs(problem, person, long, short)
-                return True
-    return False
+        change = times[long, other] - times[short, other]
+        if load[other] + change < last:
+            change += times[short, machine] - times[long, machine]
+            if change < least:
+                least, best_long, best_short = change, long, short
+    if best_long == NOBODY:
+        return False
+    swap_jobs(problem, person, best_long, best_short)
+    return True
 
 
 @kernel
-def rebalance_by_move(problem, person, machine, random):
-    """Give a job of the machine to another one that then finishes before the machine did."""
-    count, machines = len(person.genes), len(person.completion)
-    first, second = below(random, count), below(random, machines)
-    for i in range(count):
-        job = (first + i) % count
-        if person.genes[job] != machine:
-            continue
-        for k in range(machines):
-            other = (second + k) % machines
-            finish = person.completion[other] + problem.times[job, other]
-            if other != machine and finish < person.completion[machine]:
-                move_job(problem, person, job, other)
-                return True
-    return False
+def rebalance_by_move(problem, person, machine, own, random):
+    """Give a job of the machine to another one that then finishes before the machine did.
+
+    Of the moves looked at it takes the one after which all have the least to do.
+    """
+    load, times = person.completion, problem.times
+    least, best_job, best_machine = math.inf, NOBODY, NOBODY
+    for _ in range(MOVES):
+        job, other = own[below(random, len(own))], below(random, len(load))
+        if other != machine and load[other] + times[job, other] < load[machine]:
+            change = times[job, other] - times[job, machine]
+            if change < least:
+                least, best_job, best_machine = change, job, other
+    if best_job == NOBODY:
+        return False
+    move_job(problem, person, best_job, best_machine)
+    return True
 
 
 @kernel
-def rebalance(problem, person, random):
-    """Take load from a machine that finishes last: by a swap, or else by a move."""
+def rebalance(problem, person, work):
+    """Take load from a machine that finishes late: by a swap, or else by a move."""
+    random = work.random
     machine = overloaded_machine(person, random)
-    if rebalance_by_swap(problem, person, machine, random):
+    own = work.ints[5, : list_jobs(person.genes, machine, work.ints[5])]
+    if len(own) == 0:
+        return False
+    if rebalance_by_swap(problem, person, machine, own, random):
         return True
-    return rebalance_by_move(problem, person, machine, random)
+    return rebalance_by_move(problem, person, machine, own, random)
 
 
 @mutation
 def mutate_rebalance(problem, person, parameter, work):
-    """With the probability of the parameter rebalance; then move or swap, each as likely."""
+    """With the probability of the parameter rebalance; then move, and swap, each with 0.5."""
     if draw(work.random) < parameter:
-        rebalance(problem, person, work.random)
+        rebalance(problem, person, work)
     if draw(work.random) < 0.5:
         move_at_random(problem, person, work.random)
-    else:
+    if draw(work.random) < 0.5:
         swap_at_random(problem, person, work.random)
     settle(problem, person)
 
@@ -820,7 +878,7 @@ def mutate_rebalance(problem, person, parameter, work):
 def mutate_rebalance_or_mutate(problem, person, parameter, work):
     """With the probability of the parameter rebalance, otherwise move or swap."""
     if draw(work.random) < parameter:
-        rebalance(problem, person, work.random)
+        rebalance(problem, person, work)
     elif draw(work.random) < 0.5:
         move_at_random(problem, person, work.random)
     else:
@@ -868,15 +926,6 @@ def improve_climb(problem, person, parameter, work):
             if not key_below(problem, person, primary, secondary):
                 swap_jobs(problem, person, job, other)
         settle(problem, person)
-
-
-@kernel
-def latest(load):
-    """Return when the last machine finishes."""
-    top = load[0]
-    for machine in range(1, len(load)):
-        top = max(top, load[machine])
-    return top
 
 
 @kernel
@@ -1037,6 +1086,20 @@ def alike(one, other):
 
 
 @kernel
+def has_like(pool, slot, slots, count):
+    """Say whether a person is like one of the first slots, which are sorted and not worse."""
+    person = person_of(pool, slot)
+    margin = ROUNDING * abs(person.value[PRIMARY])
+    for i in range(count - 1, -1, -1):
+        other = person_of(pool, slots[i])
+        if person.value[PRIMARY] - other.value[PRIMARY] > margin:
+            return False
+        if alike(person, other):
+            return True
+    return False
+
+
+@kernel
 def keep_best_of_all(pool, parents, children, spare):
     """Let the best of parents and children together be the parents; parents win ties.
 
@@ -1056,7 +1119,7 @@ def keep_best_of_all(pool, parents, children, spare):
         else:
             slot = children[c]
             c += 1
-        if kept > 0 and alike(person_of(pool, slot), person_of(pool, spare[kept - 1])):
+        if has_like(pool, slot, spare, kept):
             last -= 1
             spare[last] = slot
         else:
@@ -1112,6 +1175,14 @@ def breed_pair(
         work.flags[EVALUATIONS] += 1
 
 
+@kernel
+def keep_best_ever(best, child, flags):
+    """Remember a child of the generation under way if it is better than the best ever."""
+    if surpasses(child, best):
+        become(best, child)
+        flags[IMPROVED_AT] = flags[GENERATION] + 1
+
+
 @njit(
     int64(
         PROBLEM_TYPE,
@@ -1125,6 +1196,7 @@ def breed_pair(
         types.FunctionType(SELECTION_TYPE),
         types.FunctionType(MUTATION_TYPE),
         types.boolean,
+        int64,
         int64,
         int64,
         _MATRIX,
@@ -1147,19 +1219,26 @@ def run_generations(
     improve,
     merge,
     generations,
+    most_children,
     patience,
     history,
     work,
 ):
-    """Run some generations; stop early after ``patience`` without a better best; return how many.
+    """Run some generations, and return how many were completed.
 
-    The last slot of the pool holds the best ever. Row i of the history gets its values after
-    generation i of this call.
+    It stops early after ``patience`` generations without a better best, and, be it in the middle
+    of a generation, after about ``most_children``; the next call goes on from there. The last slot
+    of the pool holds the best ever. Row i of the history gets its values after generation i of
+    this call.
     """
     flags = work.flags
     best = person_of(pool, len(pool.genes) - 1)
+    bred = 0
     for generation in range(generations):
-        for i in range(0, len(children), 2):
+        for i in range(flags[NEXT_CHILD], len(children), 2):
+            if bred >= most_children:
+                flags[NEXT_CHILD] = i
+                return generation
             second = children[i + 1] if i + 1 < len(children) else NOBODY
             breed_pair(
                 problem,
@@ -1177,6 +1256,11 @@ def run_generations(
             )
             if flags[BAD_JOB] != NOBODY:
                 return generation
+            keep_best_ever(best, person_of(pool, children[i]), flags)
+            if second != NOBODY:
+                keep_best_ever(best, person_of(pool, second), flags)
+            bred += 2
+        flags[NEXT_CHILD] = 0
         sort_slots(pool, children, len(children))
         if merge:
             keep_best_of_all(pool, parents, children, spare)
@@ -1187,9 +1271,6 @@ def run_generations(
             for i in range(len(parents)):
                 evaluate(problem, person_of(pool, parents[i]), work, True)
             sort_slots(pool, parents, len(parents))
-        if surpasses(person_of(pool, parents[0]), best):
-            become(best, person_of(pool, parents[0]))
-            flags[IMPROVED_AT] = flags[GENERATION]
         copy(history[generation], best.value)
         if flags[GENERATION] - flags[IMPROVED_AT] >= patience:
             return generation + 1
