@@ -197,13 +197,14 @@ def _how(results: Sequence[Results], asked: argparse.Namespace) -> str:
         if getattr(asked, name) is not None:
             words += f" --{name} {getattr(asked, name)}"
     words += "".join(f" --set {setting}" for setting in asked.set)
+    left_out = " What is missing was not learned in the time there was." if asked.only_kept else ""
     jobs = ", ".join(f"{each.name} {each.fixed['jobs']:,}" for each in results)
     return (
         f"Made by `{words} --front-generations {asked.front_generations} "
         f"--front-population {asked.front_population} --seed {asked.seed} "
         f"--scale-seed {asked.scale_seed}`. The logs are scaled to 1,024 processors as the paper "
         f"does it; jobs: {jobs}. SDSC 95 is not published any more. The objective is "
-        f"f = {OBJECTIVE}; improvements are over FCFS with EASY, in per cent."
+        f"f = {OBJECTIVE}; improvements are over FCFS with EASY, in per cent.{left_out}"
     )
 
 
