@@ -105,6 +105,7 @@ def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
         (["{instance}", "--method", "ga", "--seconds", "-1"], "seconds"),
         (["dynamic", "{instance}"], "--speeds"),
         (["front", "{instance}", "--points", "1"], "points is 1"),
+        (["front", "{instance}", "--seconds", "-3"], "seconds is -3"),
         (["generate", "u_x", "--jobs", "1", "--machines", "1", "--out", "x.csv"], "u_x"),
     ],
 )

@@ -346,6 +346,7 @@ def test_two_groups_are_favoured_unless_said_otherwise():
         ("group+easy+keep(share=0.1,groups=1.5)", "groups=1.5"),
         ("group+easy+keep(share=0.1,groups=inf)", "groups=inf"),
         ("group+easy+keep()", "lacks its share"),
+        ("group+easy+keep(0.3)", "Write for example share=0.3"),
         ("group+easy+keep(part=0.1)", "no setting 'part'"),
         ("group+plan+keep(share=0.1)", "Choose from: none, list, easy"),
         ("wfp3+easy+keep(share=0.1)", "changes with time"),

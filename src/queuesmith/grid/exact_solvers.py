@@ -98,6 +98,8 @@ def solve_cpsat(work: Work) -> None:
     solver.parameters.max_time_in_seconds = max(work.left, 0.1)
     solver.parameters.num_workers = max(work.workers - 1, 1)
     solver.parameters.random_seed = work.seed % 2**31
+    # Beside the main thread it would answer Ctrl-C by ending the process.
+    solver.parameters.catch_sigint_signal = False
     status = solver.solve(model)
     # Decode.
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

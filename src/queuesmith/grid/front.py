@@ -144,6 +144,8 @@ def trade_off(
     """
     if points < 2:
         raise UsageError(f"points is {points}, but a front has two ends. Give at least 2.")
+    if not seconds > 0:
+        raise UsageError(f"seconds is {seconds:g}, but a search needs time. Give more than 0.")
     began = time.perf_counter()
     share = seconds / (points + 2)
     options: dict[str, Any] = {"seed": seed, "workers": workers}

@@ -83,7 +83,7 @@ class Policy(AnyPolicy):
                 )
             order = find_order(match["order"]).having(**_read_settings(match["set"] or "", text))
             kept = match["keep"]
-            keep = None if kept is None else Keep.having(_read_settings(kept, text))
+            keep = None if kept is None else Keep.having(_read_settings(kept, text, "share=0.3"))
             policy = cls(order, match["backfill"] or "none", keep)
         return policy.having(**parameters) if parameters else policy
 
@@ -160,7 +160,7 @@ def parse_settings(settings: str) -> dict[str, float]:
     return _read_settings(settings, settings)
 
 
-def _read_settings(settings: str, whole: str) -> dict[str, float]:
+def _read_settings(settings: str, whole: str, example: str = "alpha=1.5") -> dict[str, float]:
     values = {}
     for setting in filter(None, (part.strip() for part in settings.split(","))):
         name, equals, number = (part.strip() for part in setting.partition("="))
@@ -171,6 +171,6 @@ def _read_settings(settings: str, whole: str) -> dict[str, float]:
         if not equals:
             raise PolicyError(
                 f"setting '{setting}' in '{whole}' cannot be read: a setting is name=number. "
-                "Write for example alpha=1.5."
+                f"Write for example {example}."
             )
     return values
