@@ -70,6 +70,20 @@ def test_a_fixed_order_has_the_value_worked_out_by_hand(name, expected):
     assert ORDERS[name].fixed
 
 
+def test_ranked_is_the_order_group_unless_ranks_are_given():
+    assert [score("ranked", job(group=group)) for group in (1, 2, 3, 4, 5, 6)] == [5, 4, 3, 2, 1, 1]
+    assert [score("ranked", job(group=group), group_2=6) for group in (1, 2, 3)] == [5, 6, 3]
+
+
+def test_ranked_with_a_small_exponent_decides_within_a_group():
+    assert score("ranked", job(cores=4, walltime=100), alpha=0.1, gamma=0.05) == pytest.approx(
+        5 + 0.1 * math.log(4) + 0.05 * math.log(100)
+    )
+    wide, narrow = {"cores": 1024, "group": 2}, {"cores": 1, "group": 1}
+    assert first("ranked", job(id=1, **wide), job(id=2, **narrow), alpha=0.1) == 2
+    assert first("ranked", job(id=1), job(id=2, cores=5), alpha=0.1) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "expected"), [("f1", -8), ("f2", -40), ("f3", -400), ("f4", -200)]
 )

@@ -8,6 +8,7 @@ Functions here use numpy, not math, so that fixed orders can be computed for all
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,27 @@ def longest_wait(job: Job) -> float:
 def group(job: Job) -> float:
     """Jobs of group 1 first, then group 2, and so on."""
     return -job.group
+
+
+def ranked(
+    job: Job,
+    group_1: float = 5,
+    group_2: float = 4,
+    group_3: float = 3,
+    group_4: float = 2,
+    group_5: float = 1,
+    alpha: float = 0,
+    gamma: float = 0,
+) -> float:
+    """Groups in any order of rank; cores and walltime to the powers alpha and gamma add to it.
+
+    The highest rank is first; by default it is the order group. A small alpha, such as 0.1, only
+    decides within a group: the widest first. Groups beyond the fifth count as the fifth.
+    """
+    ranks = (group_1, group_2, group_3, group_4)
+    of_group = [job.group == group for group in (1, 2, 3, 4)]
+    rank: Any = np.select(of_group, ranks, default=group_5)
+    return rank + alpha * job.log_cores + gamma * job.log_walltime
 
 
 def wfp3(job: Job, now: int) -> float:
@@ -197,6 +219,7 @@ ORDERS = {
         laf,
         longest_wait,
         group,
+        ranked,
         wfp3,
         unicep,
         f1,
