@@ -1,0 +1,79 @@
+"""Figures 5 to 7 of the genetic fuzzy study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
+from papers.genetic_fuzzy_results import GROUPS, Results
+from papers.genetic_fuzzy_runs import METHODS
+
+
+def draw_figures(results: Sequence[Results], path: Path) -> None:
+    """Draw figures 5 to 7 on one page."""
+    from queuesmith.report.front import draw_front
+
+    learned = [each for each in results if each.on_all]
+    figures: dict[str, Any] = {}
+    if learned:
+        figures["Figure 5: improvement of f over EASY"] = draw_improvements(learned)
+        shown = next((each for each in learned if each.name == "CTC"), learned[0])
+        figures[f"Figure 6: improvement by group, {shown.name}"] = draw_groups(shown)
+    for each in results:
+        if each.front is not None:
+            title = f"Figure 7: AWRT 1 and AWRT 2, {each.name}"
+            figures[title] = draw_front(each.front_with_policies()).update_layout(margin_t=110)
+    pages = ["<!DOCTYPE html><meta charset=utf-8><title>Genetic fuzzy scheduling</title>"]
+    for title, figure in figures.items():
+        page = figure.to_html(full_html=False, include_plotlyjs=len(pages) == 1)
+        pages.append(f"<h2 style='font-family:sans-serif'>{title}</h2>{page}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(pages), "utf-8")
+    print(f"wrote {path}")
+
+
+def draw_improvements(results: Sequence[Results]) -> Any:
+    """Figure 5: a bar for each approach on each log, the paper's PITTS among them."""
+    bars = {
+        METHODS[method]: [
+            each.gain(each.learned(method)) if method in each.on_all else None for each in results
+        ]
+        for method in METHODS
+        if any(method in each.on_all for each in results)
+    }
+    bars["best fixed"] = [each.gain(each.best_fixed[1]) for each in results]
+    bars["PITTS, paper"] = [TABLE_4[each.name][-1] for each in results]
+    bars["alone"] = [each.alone for each in results]
+    return _bars([each.name for each in results], bars)
+
+
+def draw_groups(results: Results) -> Any:
+    """Figure 6: the improvement of each group; the axis ends at -100 %, as the paper's does."""
+    shown = [method for method in LEARNERS if method in results.on_all]
+    groups = [group for group in GROUPS if f"awrt[{group}]" in results.easy]
+    bars = {
+        METHODS[method]: [
+            results.gain(results.learned(method), f"awrt[{group}]") for group in groups
+        ]
+        for method in shown or results.on_all
+    }
+    figure = _bars([f"AWRT {group}" for group in groups], bars)
+    highest = max(max(values) for values in bars.values())
+    figure.update_yaxes(range=[-100, max(10, 1.2 * highest)])
+    return figure
+
+
+def _bars(labels: Sequence[str], bars: dict[str, list[Any]]) -> Any:
+    import plotly.graph_objects as go
+
+    from queuesmith.report.drawing import style
+    from queuesmith.report.palette import POLICY_COLOURS
+
+    figure = go.Figure()
+    for place, (name, values) in enumerate(bars.items()):
+        figure.add_bar(x=list(labels), y=values, name=name, marker_color=POLICY_COLOURS[place])
+    style(figure, height=420, y="improvement over EASY, %")
+    figure.update_layout(barmode="group", bargap=0.25)
+    return figure
