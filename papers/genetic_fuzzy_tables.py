@@ -175,7 +175,8 @@ def held_out(results: Sequence[Results]) -> str:
     note = (
         "Learned on the first 70 % of the time, judged on the rest; the best fixed strategies are "
         "those of the first part: of the thirteen, and of all that the learner could choose from. "
-        "In brackets the 95 % interval of the improvement, from redrawing weeks in pairs. Better "
+        "In brackets the 95 % interval of the improvement, from redrawing weeks in pairs; there is "
+        "none where a group has jobs in one week only. Better "
         f"than EASY and than the best of the thirteen on jobs not seen: {'; '.join(counts)}. "
         "PITTS that keeps cores free may have as little utilisation on the jobs learned from as "
         "EASY or the best of the thirteen there, whichever is lower; U is that of the jobs not "

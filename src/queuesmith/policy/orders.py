@@ -74,10 +74,10 @@ def ranked(
     alpha: float = 0,
     gamma: float = 0,
 ) -> float:
-    """Groups in any order of rank; cores and walltime to the powers alpha and gamma add to it.
+    """Groups by rank, the highest first, plus powers of cores and walltime as in the order power.
 
-    The highest rank is first; by default it is the order group. A small alpha, such as 0.1, only
-    decides within a group: the widest first. Groups beyond the fifth count as the fifth.
+    By default it is the order group. A small alpha, such as 0.1, decides within a group only: its
+    widest jobs first. Groups beyond the fifth count as the fifth.
     """
     ranks = (group_1, group_2, group_3, group_4)
     of_group = [job.group == group for group in (1, 2, 3, 4)]
