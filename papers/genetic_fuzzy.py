@@ -17,7 +17,15 @@ from typing import Any
 
 from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_results import Results
-from papers.genetic_fuzzy_runs import LOGS, METHODS, OBJECTIVE, Budget, Pieces, parse_settings
+from papers.genetic_fuzzy_runs import (
+    LOGS,
+    METHODS,
+    OBJECTIVE,
+    Budget,
+    Pieces,
+    best_of,
+    parse_settings,
+)
 from papers.genetic_fuzzy_tables import (
     budgets,
     fronts,
@@ -34,9 +42,8 @@ from queuesmith.tuning.pareto import Search
 def main() -> None:
     """Run the study with the budget of the command line."""
     asked = _arguments()
-    pieces = Pieces(
-        asked.work, asked.scale_seed, asked.seed, asked.workers, only_kept=asked.only_kept
-    )
+    pieces = Pieces(asked.work, asked.scale_seed, asked.workers, only_kept=asked.only_kept)
+    seeds = range(asked.seed, asked.seed + asked.runs)
     budget = Budget(asked.generations, asked.participations, parse_settings(asked.set))
     splits = [None if text == "none" else float(text) for text in asked.split.split(",")]
     results = []
@@ -46,12 +53,14 @@ def main() -> None:
         for method in filter(None, asked.methods.split(",")):
             for split in splits:
                 learner, guarded = budget.method(method), method == "keep"
-                run = pieces.learned(name, learner, split, guarded=guarded)
-                runs[split] |= {} if run is None else {method: run}
+                tried = [pieces.learned(name, learner, split, s, guarded=guarded) for s in seeds]
+                known = [run for run in tried if run is not None]
+                runs[split] |= {method: best_of(known)} if known else {}
         front = None
         if asked.front_generations:
             size, generations = asked.front_population, asked.front_generations
-            front = pieces.front(name, Search(population=size, generations=generations))
+            search = Search(population=size, generations=generations)
+            front = pieces.front(name, search, asked.seed)
         held = next((runs[split] for split in splits if split is not None), {})
         results.append(Results(name, fixed, runs.get(None, {}), held, front))
     text = report(results, asked)
@@ -79,7 +88,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--front-generations", type=int, default=40, help="0 for no front")
     parser.add_argument("--front-population", type=int, default=84)
-    parser.add_argument("--seed", type=int, default=1, help="of the learners and the front")
+    parser.add_argument("--runs", type=int, default=1, help="of each learner, one seed each")
+    parser.add_argument("--seed", type=int, default=1, help="the first, and that of the front")
     parser.add_argument("--scale-seed", type=int, default=1, help="of the scaling")
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--work", type=Path, default=ROOT / "out" / "papers" / "genetic_fuzzy")
@@ -117,6 +127,7 @@ def _how(results: Sequence[Results], asked: argparse.Namespace) -> str:
         if getattr(asked, name) is not None:
             words += f" --{name} {getattr(asked, name)}"
     words += "".join(f" --set {setting}" for setting in asked.set)
+    words += f" --runs {asked.runs}" if asked.runs > 1 else ""
     left_out = " What is missing was not learned in the time there was." if asked.only_kept else ""
     jobs = ", ".join(f"{each.name} {each.fixed['jobs']:,}" for each in results)
     return (

@@ -114,8 +114,8 @@ class Pieces:
     ----------
     folder
         Where they are kept.
-    scale_seed, seed
-        What the scaling of the logs and what the learners' chance follow from.
+    scale_seed
+        What the scaling of the logs follows from.
     workers
         How many replays run at once.
     only_kept
@@ -123,10 +123,10 @@ class Pieces:
     """
 
     def __init__(
-        self, folder: Path, scale_seed: int, seed: int, workers: int | None, *, only_kept: bool
+        self, folder: Path, scale_seed: int, workers: int | None, *, only_kept: bool
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.scale_seed, self.seed, self.workers = folder, scale_seed, seed, workers
+        self.folder, self.scale_seed, self.workers = folder, scale_seed, workers
         self.only_kept = only_kept
         self._logs: dict[str, qs.Workload] = {}
 
@@ -161,13 +161,13 @@ class Pieces:
         return self._kept(f"{_slug(name)}-fixed", make)
 
     def learned(
-        self, name: str, method: Method, split: float | None, *, guarded: bool = False
+        self, name: str, method: Method, split: float | None, seed: int, *, guarded: bool = False
     ) -> dict[str, Any] | None:
         """Return what a method learns from a log, and what that is worth; None if left out.
 
         Where it is guarded, it learns for the objective as long as the utilisation stays.
         """
-        facts = fingerprint({**method.settings(), "seed": self.seed})[:8]
+        facts = fingerprint({**method.settings(), "seed": seed})[:8]
         part = "all" if split is None else f"{split:g}"
         stem = f"{_slug(name)}-{method.name}-{part}-{facts}"
 
@@ -179,13 +179,14 @@ class Pieces:
                 qs.Cluster(CORES),
                 guarded_objective(thirteen, split) if guarded else OBJECTIVE,
                 method,
-                seed=self.seed,
+                seed=seed,
                 split=split,
                 workers=self.workers,
                 store=self.folder / f"{self._dated(stem)}.sqlite",
                 progress=_Teller(f"{name} {method.name} {part}"),
             )
             return {
+                "seed": seed,
                 "evaluations": tuned.evaluations,
                 "seconds": tuned.seconds,
                 "settings": tuned.settings,
@@ -202,9 +203,9 @@ class Pieces:
         schedules = qs.simulate_many(workload, qs.Cluster(CORES), THIRTEEN, workers=self.workers)
         return min(schedules, key=lambda schedule: schedule.value(OBJECTIVE))
 
-    def front(self, name: str, search: Search) -> Front | None:
+    def front(self, name: str, search: Search, seed: int) -> Front | None:
         """Return the off-line front of a log; None if left out."""
-        facts = fingerprint({**search.__dict__, "seed": self.seed})[:8]
+        facts = fingerprint({**search.__dict__, "seed": seed})[:8]
         path = self._path(f"{_slug(name)}-front-{facts}")
         if not path.exists():
             if self.only_kept:
@@ -214,7 +215,7 @@ class Pieces:
                 qs.Cluster(CORES),
                 OBJECTIVE,
                 search=search,
-                seed=self.seed,
+                seed=seed,
                 workers=self.workers,
                 progress=_Teller(f"{name} front"),
             )
@@ -248,6 +249,12 @@ def guarded_objective(thirteen: qs.Schedule, split: float | None) -> str:
     rivals = [easy] if split is None else [easy, thirteen]
     least = min(rival.value("utilization") for rival in rivals) - LEAST_LOSS
     return f"{OBJECTIVE} + 1e9*max(0, {least:.6f} - utilization)"
+
+
+def best_of(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the run that is the best on the jobs that it learned from, with all of them."""
+    best = min(runs, key=lambda run: float(run["learning"]["learned"]["f"]))
+    return {**best, "runs": list(runs)}
 
 
 def worth(schedule: qs.Schedule) -> dict[str, float]:

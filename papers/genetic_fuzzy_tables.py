@@ -237,24 +237,35 @@ def fronts(results: Sequence[Results]) -> str:
 
 
 def budgets(results: Sequence[Results]) -> str:
-    """How much was computed."""
+    """How much was computed, and what each run gave."""
     rows = [
-        {
-            "log": each.name,
-            "approach": METHODS[method],
-            "learned on": part,
-            "replays": f"{run['evaluations']:,}",
-            "seconds": f"{run['seconds']:.0f}",
-            "replays a second": f"{run['evaluations'] / max(run['seconds'], 1e-9):.2f}",
-        }
+        {"log": each.name, "approach": METHODS[method], "learned on": part, **_cost(run["runs"])}
         for each in results
-        for part, runs in (("all", each.on_all), ("70 %", each.split))
-        for method, run in runs.items()
+        for part, methods in (("all", each.on_all), ("70 %", each.split))
+        for method, run in methods.items()
     ]
     if not rows:
         return ""
     note = (
         "The paper needed 4 hours a replay, and 4 months for the 843 of one log. The seconds kept "
-        "here are of runs with other work beside them, most on one core."
+        "here are of runs with other work beside them, most on one core. Where a learner had "
+        "several runs, the tables above show the one that is the best on the jobs learned from; "
+        "what each gave follows here, in per cent, the first seed first."
     )
-    return f"## Cost\n\n{note}\n\n{markdown(rows)}"
+    return f"## Runs, and what they cost\n\n{note}\n\n{markdown(rows)}"
+
+
+def _cost(runs: Sequence[dict[str, Any]]) -> dict[str, object]:
+    def gains(part: str, over: str) -> str:
+        known = [run[part]["improvement"][over][0] for run in runs if run[part]]
+        return ", ".join(f"{gain:.2f}" for gain in known) or "-"
+
+    replays, seconds = (sum(run[what] for run in runs) for what in ("evaluations", "seconds"))
+    return {
+        "replays": f"{replays:,}",
+        "seconds": f"{seconds:.0f}",
+        "replays a second": f"{replays / max(seconds, 1e-9):.2f}",
+        "seen: over EASY": gains("learning", "baseline"),
+        "not seen: over EASY": gains("held_out", "baseline"),
+        "over the thirteen": gains("held_out", "thirteen"),
+    }
