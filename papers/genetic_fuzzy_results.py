@@ -35,12 +35,11 @@ class Results:
         return name, dict(strategies[name])
 
     @property
-    def best_keeping(self) -> tuple[str, dict[str, float]]:
+    def best_keeping(self) -> str | None:
         """The best of the fixed strategies that keep cores free, and lose no utilisation."""
         strategies = self.fixed["strategies"]
         good = [name for name in strategies if "keep" in name and self.as_used(strategies[name])]
-        name = min(good, key=lambda each: float(strategies[each]["f"]))
-        return name, dict(strategies[name])
+        return min(good, key=lambda each: float(strategies[each]["f"]), default=None)
 
     def points(self, values: dict[str, float]) -> float:
         """By how many points of per cent the utilisation is higher than EASY's."""

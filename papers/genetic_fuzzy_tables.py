@@ -99,14 +99,14 @@ def improvements(results: Sequence[Results]) -> str:
 def _improvement_row(results: Results, methods: Sequence[str]) -> dict[str, object]:
     strategies = results.fixed["strategies"]
     name, best = results.best_fixed
-    kept, keeping = results.best_keeping
+    kept = results.best_keeping
     target = min(TABLE_4[results.name][-1], ASKED * results.alone)
     row: dict[str, object] = {
         "log": results.name,
         "group+easy": f"{results.gain(strategies['group+easy']):.2f}",
         "group": f"{results.gain(strategies['group']):.2f}",
         "best fixed": f"{results.gain(best):.2f} ({name})",
-        "best keeping": f"{results.gain(keeping):.2f} ({kept})",
+        "best keeping": f"{results.gain(strategies[kept]):.2f} ({kept})" if kept else "-",
     }
     for method in methods:
         known = method in results.on_all
