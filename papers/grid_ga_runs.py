@@ -1,7 +1,8 @@
 """The runs of the study of genetic schedulers for grids, each kept in a file of its own.
 
 So the study can be stopped and resumed, and its pieces made one by one: what is there already is
-read, not made again. A run of 90 s also tells what it had found after 10 s.
+read, not made again. A run of 90 s also tells what it had found after 10 s, so it stands for a run
+of 10 s, too.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class Pieces:
 
     def runs(self, column: Column, name: str) -> list[dict[str, Any]]:
         """Return the runs of a column on an instance that are kept."""
-        paths = self.folder.glob(f"{self._stem(column, name)}-seed*.json")
-        return [_read(path) for path in sorted(paths)]
+        longest = {_seed_of(path): path for path in self._paths(column, name)}
+        return [_read(path) for _, path in sorted(longest.items())]
 
     def exact(self, name: str, objective: str, *, make: bool = True) -> dict[str, Any] | None:
         """Return what the exact method finds for an instance, and what it proves."""
@@ -110,6 +111,12 @@ class Pieces:
 
         return self._kept(f"{name}-front-{self.exact_seconds:g}s", solve, make)
 
+    def _paths(self, column: Column, name: str) -> list[Path]:
+        """Return the files of all runs of a column on an instance, the longest last."""
+        start, end = _stem(column, name)
+        found = self.folder.glob(f"{start}-*s-{end}-seed*.json")
+        return sorted(found, key=lambda path: float(path.name[len(start) + 1 :].partition("s")[0]))
+
     def _run(self, column: Column, name: str, seed: int) -> None:
         def make() -> dict[str, Any]:
             result = evolve(
@@ -130,11 +137,8 @@ class Pieces:
                 "course": course,
             }
 
-        self._kept(f"{self._stem(column, name)}-seed{seed:03d}", make, True)
-
-    def _stem(self, column: Column, name: str) -> str:
-        facts = fingerprint(column.config().to_toml())[:8]
-        return f"{name}-{column.preset}-{column.objective}-{self.seconds:g}s-{facts}"
+        start, end = _stem(column, name)
+        self._kept(f"{start}-{self.seconds:g}s-{end}-seed{seed:03d}", make, True)
 
     def _kept(
         self, stem: str, solve: Callable[[], dict[str, Any]], make: bool
@@ -149,6 +153,16 @@ class Pieces:
                 file.write(json.dumps(content, indent=1).encode())
             print(f"{stem}: made in {time.perf_counter() - began:.0f} s", flush=True)
         return _read(path)
+
+
+def _stem(column: Column, name: str) -> tuple[str, str]:
+    """Return how the names of a column's files begin, and how they go on after the seconds."""
+    facts = fingerprint(column.config().to_toml())[:8]
+    return f"{name}-{column.preset}-{column.objective}", facts
+
+
+def _seed_of(path: Path) -> int:
+    return int(path.stem.rpartition("-seed")[2])
 
 
 @cache

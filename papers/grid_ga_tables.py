@@ -29,20 +29,19 @@ class Summary:
         After how many seconds the runs are looked at before their end.
     """
 
-    def __init__(self, pieces: Pieces, names: Sequence[str], early: float) -> None:
+    def __init__(self, pieces: Pieces, names: Sequence[str], early: Sequence[float]) -> None:
         self.pieces, self.names = pieces, list(names)
-        self.early, self.end = f"{early:g}", f"{pieces.seconds:g}"
+        self.moments = [f"{seconds:g}" for seconds in (*early, pieces.seconds)]
 
     def values(self, column: str, name: str, moment: str, what: str = "makespan") -> list[float]:
         """Return what the kept runs of a column had found by a moment."""
         runs = self.pieces.runs(COLUMNS[column], name)
         return [float(run["course"][moment][what]) for run in runs if moment in run["course"]]
 
-    def count(self, column: str) -> str:
-        """Say how many runs a column has: one number, or the least and the most of an instance."""
-        counts = [len(self.pieces.runs(COLUMNS[column], name)) for name in self.names]
-        few, many = min(counts), max(counts)
-        return str(few) if few == many else f"{few} to {many}"
+    def found(self, column: str, moment: str) -> dict[str, list[float]]:
+        """Return the makespans of a column at a moment, of the instances that have any."""
+        values = {name: self.values(column, name, moment) for name in self.names}
+        return {name: makespans for name, makespans in values.items() if makespans}
 
     def reached(self) -> str:
         """Return in words what was reached."""
@@ -51,28 +50,26 @@ class Summary:
 
     def _carretero(self) -> list[str]:
         lines = []
-        for moment in (self.early, self.end):
-            best = {n: self.values("carretero", n, moment) for n in self.names}
-            known = [n for n in self.names if best[n]]
-            won = [n for n in known if min(best[n]) <= TABLE_5[n].simultaneous]
-            if known:
+        for moment in self.moments:
+            found = self.found("carretero", moment)
+            won = [name for name in found if min(found[name]) <= TABLE_5[name].simultaneous]
+            if found:
                 lines.append(
-                    f"`carretero`, simultaneous, best of {self.count('carretero')} runs after "
-                    f"{moment} s: at or below the paper's makespan on {len(won)} of {len(known)}."
+                    f"`carretero`, simultaneous, best of {_runs(found)} runs after "
+                    f"{moment} s: at or below the paper's makespan on {len(won)} of {len(found)}."
                 )
         return lines
 
     def _queuesmith(self) -> list[str]:
         lines = []
-        for moment in (self.early, self.end):
-            found = {n: self.values("queuesmith", n, moment) for n in self.names}
-            known = [n for n in self.names if found[n]]
-            won = [n for n in known if max(found[n]) < TABLE_5[n].simultaneous]
-            gaps = [100 * (Statistics.of(found[n]).mean / _lp(n) - 1) for n in known]
-            if known:
+        for moment in self.moments:
+            found = self.found("queuesmith", moment)
+            won = [name for name in found if max(found[name]) < TABLE_5[name].simultaneous]
+            gaps = [100 * (Statistics.of(found[name]).mean / _lp(name) - 1) for name in found]
+            if found:
                 lines.append(
-                    f"`queuesmith`, makespan, {self.count('queuesmith')} runs, after {moment} s: "
-                    f"below the paper's makespan in every run on {len(won)} of {len(known)}; mean "
+                    f"`queuesmith`, makespan, {_runs(found)} runs, after {moment} s: "
+                    f"below the paper's makespan in every run on {len(won)} of {len(found)}; mean "
                     f"gap to the LP bound {sum(gaps) / len(gaps):.2f} %."
                 )
         return lines
@@ -104,32 +101,56 @@ class Summary:
         return {name: piece for name, piece in found.items() if piece is not None}
 
     def makespans(self) -> str:
-        """Return table 5, as far as the genetic schedulers go."""
+        """Return table 5: the paper's genetic schedulers and ours."""
         return markdown([self._makespan_row(name) for name in self.names])
 
     def _makespan_row(self, name: str) -> dict[str, object]:
         paper = TABLE_5[name]
-        early = self.values("carretero", name, self.early)
-        late = self.values("carretero", name, self.end)
-        own_early = self.values("queuesmith", name, self.early)
-        own = self.values("queuesmith", name, self.end)
-        hierarchic = self.values("hierarchic", name, self.end)
-        return {
+        row: dict[str, object] = {
             "instance": name,
             "Min-Min paper": f"{paper.min_min:.1f}",
             "ours": f"{map_by_heuristic(instance(name), 'min-min').makespan:.1f}",
             "hierarchic paper": f"{paper.hierarchic:.1f}",
-            "`carretero` hierarchic best": _best(hierarchic),
+            "`carretero` hierarchic best": _best(self._last("hierarchic", name)),
             "simultaneous paper": f"{paper.simultaneous:.1f}",
-            f"`carretero` best, {self.early} s": _best(early),
-            f"best, {self.end} s": _best(late),
-            "mean (sd)": _spread(late),
-            "against the paper %": _against(late, paper.simultaneous),
-            f"`queuesmith` worst, {self.early} s": _worst(own_early),
-            f"best, {self.end} s ": _best(own),
-            f"worst, {self.end} s": _worst(own),
-            "mean gap to LP %": _against([Statistics.of(own).mean] if own else [], _lp(name)),
         }
+        for moment in self._seen("carretero"):
+            values = self.values("carretero", name, moment)
+            row |= {
+                f"`carretero` best, {moment} s": _best(values),
+                f"mean (sd), {moment} s": _spread(values),
+                f"against the paper %, {moment} s": _against(values, paper.simultaneous),
+            }
+        return row
+
+    def own_makespans(self) -> str:
+        """Return what the preset queuesmith finds, beside the paper's best and the bound."""
+        return markdown([self._own_row(name) for name in self.names])
+
+    def _own_row(self, name: str) -> dict[str, object]:
+        row: dict[str, object] = {
+            "instance": name,
+            "simultaneous paper": f"{TABLE_5[name].simultaneous:.1f}",
+            "LP bound": f"{_lp(name):.1f}",
+        }
+        for moment in self._seen("queuesmith"):
+            values = self.values("queuesmith", name, moment)
+            mean = [Statistics.of(values).mean] if values else []
+            row |= {
+                f"best, {moment} s": _best(values),
+                f"worst, {moment} s": _worst(values),
+                f"mean gap to LP %, {moment} s": _against(mean, _lp(name)),
+            }
+        return row
+
+    def _seen(self, column: str) -> list[str]:
+        """Return the moments that some run of a column has seen."""
+        return [moment for moment in self.moments if self.found(column, moment)]
+
+    def _last(self, column: str, name: str, what: str = "makespan") -> list[float]:
+        """Return what the runs of a column had found at the last moment that any of them saw."""
+        found = (self.values(column, name, moment, what) for moment in reversed(self.moments))
+        return next(filter(None, found), [])
 
     def exact(self) -> str:
         """Return what the exact method finds beside the published solutions and the bounds."""
@@ -171,8 +192,8 @@ class Summary:
 
     def _flowtime_row(self, name: str) -> dict[str, object]:
         paper = TABLE_6[name]
-        if_better = self.values("carretero", name, self.end, "flowtime")
-        steady = self.values("steady-state", name, self.end, "flowtime")
+        if_better = self._last("carretero", name, "flowtime")
+        steady = self._last("steady-state", name, "flowtime")
         exact = self.pieces.exact(name, "flowtime", make=False)
         return {
             "instance": name,
@@ -202,6 +223,12 @@ class Summary:
                 for makespan, flowtime, bound in points
             ]
         )
+
+
+def _runs(found: dict[str, list[float]]) -> str:
+    """Say how many runs there are: one number, or the least and the most of an instance."""
+    counts = sorted({len(values) for values in found.values()})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _lp(name: str) -> float:

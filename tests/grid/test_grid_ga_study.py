@@ -3,7 +3,7 @@ import json
 import pytest
 from papers.grid_ga_figures import comparisons
 from papers.grid_ga_paper import TABLE_5, TABLE_6
-from papers.grid_ga_runs import COLUMNS, Pieces
+from papers.grid_ga_runs import COLUMNS, Pieces, _stem
 from papers.grid_ga_tables import Summary
 
 NAMES = ["u_c_hihi.0", "u_i_lolo.0"]
@@ -18,8 +18,9 @@ def pieces(tmp_path, data, monkeypatch):
 def keep(pieces, column, name, seed, makespans):
     """Put a run into the folder as if it had been made."""
     course = {moment: {"makespan": m, "flowtime": 10 * m} for moment, m in makespans.items()}
-    stem = pieces._stem(COLUMNS[column], name)
-    path = pieces.folder / f"{stem}-seed{seed:03d}.json"
+    start, end = _stem(COLUMNS[column], name)
+    seconds = list(makespans)[-1]
+    path = pieces.folder / f"{start}-{seconds}s-{end}-seed{seed:03d}.json"
     path.write_text(json.dumps({"course": course}), encoding="utf-8")
 
 
@@ -43,15 +44,29 @@ def test_the_page_counts_what_was_reached_and_says_how_many_runs_there_were(piec
         keep(pieces, "queuesmith", name, 0, {"0.1": 1.1 * paper, "0.2": 0.99 * paper})
     keep(pieces, "carretero", NAMES[0], 1, {"0.1": 1.1 * paper, "0.2": 1.0})
     keep(pieces, "queuesmith", NAMES[0], 1, {"0.2": 2 * TABLE_5[NAMES[0]].simultaneous})
-    summary = Summary(pieces, NAMES, early=0.1)
-    assert summary.count("carretero") == "1 to 2"
-    assert summary.count("hierarchic") == "0"
+    summary = Summary(pieces, NAMES, early=[0.1])
     words = summary.reached()
     assert "best of 1 to 2 runs after 0.2 s: at or below the paper's makespan on 1 of 2" in words
-    assert "after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
+    assert "1 to 2 runs, after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
+    assert "1 runs, after 0.1 s" in words
     assert "exact" not in words
     assert summary.larger() == summary.front(NAMES[0]) == ""
     assert "| u_i_lolo.0 |" in summary.makespans()
+    assert "best, 0.1 s" in summary.own_makespans()
+
+
+@pytest.mark.data
+def test_a_long_run_stands_for_a_short_one_too(pieces):
+    (name,) = NAMES[:1]
+    keep(pieces, "carretero", name, 0, {"0.1": 9.0, "0.2": 8.0})
+    keep(pieces, "carretero", name, 0, {"0.1": 7.0, "0.2": 6.0, "1": 5.0})
+    keep(pieces, "carretero", name, 1, {"0.1": 4.0, "0.2": 3.0})
+    summary = Summary(pieces, [name], early=[0.1])
+    assert summary.values("carretero", name, "0.2") == [6.0, 3.0]
+    assert summary.values("carretero", name, "1") == [5.0]
+    assert "best, 1 s" not in summary.makespans()  # nobody asked for it
+    assert "best, 0.2 s" in summary.makespans()
+    assert "best, 0.2 s" not in summary.own_makespans()  # and here there is no run
 
 
 def test_the_figures_compare_all_operators_of_the_paper():
