@@ -20,6 +20,7 @@ TUNING = replace(
     preset("carretero"),
     population=80,
     offspring=78,
+    restart=None,
     crossover_probability=0.8,
     mutation="rebalance",
     mutation_probability=0.2,

@@ -1,13 +1,17 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid.bounds import Bound, lower_bound
-from queuesmith.grid.crowd import CHUNK, Crowd
+from queuesmith.grid.crowd import CHUNK, Columns, Crowd, anneal_columns
 from queuesmith.grid.etc_generate import generate_etc
 from queuesmith.grid.exact_work import greedy
 from tests.grid.brute_force import best_of, tiny_instances
+from tests.grid.genetic_twins import Dice
 
 
 def _random(jobs: int = 600, machines: int = 30, seed: int = 0) -> Bound:
@@ -20,6 +24,62 @@ def _random(jobs: int = 600, machines: int = 30, seed: int = 0) -> Bound:
 
 def _makespan(bound: Bound, machine: np.ndarray) -> float:
     return Mapping(bound.matrix, machine, "crowd").makespan
+
+
+class Twin:
+    """The compiled annealing in plain Python, which computes all loads and their cost each time."""
+
+    def __init__(self, bound: Bound, columns: Columns, used: np.ndarray, seed: int) -> None:
+        self.ready = bound.matrix.ready / bound.value
+        self.columns, self.used, self.dice = columns, used.copy(), Dice(seed)
+
+    def load(self) -> np.ndarray:
+        load = self.ready.copy()
+        for column in self.used:
+            load[self.columns.machine[column]] += self.columns.time[column]
+        return load
+
+    def cost(self, target: float, steep: float) -> float:
+        late = np.maximum(self.load() - target, 0.0)
+        return math.fsum(self.columns.price * (late + steep * late**2))
+
+    def step(self, target: float, steep: float, temperature: float) -> None:
+        order, owner = self.columns.order, self.columns.owner
+        column = order[int(self.dice.draw() ** 2 * len(order))]
+        job = owner[column]
+        before, cost = self.used[job], self.cost(target, steep)
+        if column == before:
+            return
+        self.used[job] = column
+        worse = self.cost(target, steep) - cost
+        if worse > 0 and self.dice.draw() >= math.exp(-worse / temperature):
+            self.used[job] = before
+
+
+@given(
+    jobs=st.integers(2, 20),
+    machines=st.integers(2, 5),
+    target=st.floats(0.5, 1.5),
+    steep=st.sampled_from([0.0, 3.0, 1000.0]),
+    temperature=st.sampled_from([1e-6, 0.01, 0.3]),
+    seed=st.integers(0, 10**6),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_step_equals_that_of_a_slow_twin(
+    jobs: int, machines: int, target: float, steep: float, temperature: float, seed: int
+) -> None:
+    bound = _random(jobs, machines, seed)
+    crowd = Crowd(bound, greedy(bound.matrix), seed=seed)
+    # At the prices of the LP many moves cost nothing, but for rounding, on which both may differ.
+    prices = np.random.default_rng(seed).uniform(0.1, 1, machines)
+    columns, state = crowd._columns._replace(price=prices), crowd._state
+    twin = Twin(bound, columns, state.column, int(state.seed[0]))
+    for _ in range(60):
+        anneal_columns(columns, state, target, steep, temperature, 1)
+        twin.step(target, steep, temperature)
+        assert state.column.tolist() == twin.used.tolist()
+    assert state.load == pytest.approx(twin.load(), rel=1e-9)
+    assert int(state.seed[0]) == twin.dice.state
 
 
 def test_the_makespan_stated_is_that_of_the_mapping_returned() -> None:

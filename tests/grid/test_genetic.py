@@ -193,6 +193,20 @@ def test_a_restart_keeps_the_best_and_goes_on():
     assert (again.best.machine == result.best.machine).all()
 
 
+@pytest.mark.parametrize(("share", "least", "most"), [(0.0, 0, 0), (0.1, 20, 140), (1.0, 200, 400)])
+def test_a_restart_gives_new_machines_to_its_share_of_the_jobs(share, least, most):
+    config = dataclasses.replace(QUICK, restart=10, restart_share=share)
+    run = _Run(random_matrix(400, 8), config, "simultaneous", 0, ())
+    run.until_stopped(None, None)
+    best = run.pool.genes[-1].copy()
+    run._begin_anew()
+    assert (run.pool.genes[-1] == best).all()
+    changed = (run.pool.genes[run.parents] != best).sum(axis=1)
+    assert least <= changed.min()
+    assert changed.max() <= most
+    assert (np.diff(run.pool.value[run.parents, kernels.PRIMARY]) >= 0).all()
+
+
 def test_the_best_ever_is_kept_where_parents_die():
     matrix = random_matrix(30, 4)
     config = dataclasses.replace(QUICK, replacement="generational", mutation_probability=1.0)

@@ -178,6 +178,7 @@ class _Run:
         self.history = np.zeros((MOST_IN_A_BLOCK, kernels.VALUES))
         self.points: list[tuple[float, float, float, float]] = []
         self._populate([m.machine for m in start])
+        kernels.value_all(self.problem, self.pool, self.parents, self.work)
         self._keep_best()
         self._note(0, self.seconds, self.pool.value[-1])
 
@@ -269,7 +270,7 @@ class _Run:
             )
 
     def _populate(self, given: list[Ints]) -> None:
-        """Make the first population: what was given, then the methods by their shares."""
+        """Write a first population: what was given, then the methods by their shares."""
         config, genes = self.config, self.pool.genes
         for slot, machine in enumerate(given[: config.population]):
             genes[slot] = machine
@@ -282,21 +283,23 @@ class _Run:
                 else:
                     self._scatter(genes[slot - i], genes[slot])
                 slot += 1
-        kernels.value_all(self.problem, self.pool, self.parents, self.work)
 
     def _scatter(self, source: Ints, target: Ints) -> None:
         """Copy an individual, with a share of its jobs on random machines."""
         INITIALS["random"].function(self.problem, target, self.work)
-        for job in range(len(target)):
-            if kernels.draw(self.work.random) >= self.config.scatter:
-                target[job] = source[job]
+        kernels.blend(source, target, self.config.scatter, self.work.random)
 
     def _begin_anew(self) -> None:
-        """Replace all but the best ever by a new population."""
-        best = self.pool.genes[-1].copy()
-        self.parents[:] = np.arange(self.config.population)
-        self.children[:] = np.arange(self.config.population, len(self.pool.genes) - 1)
-        self._populate([best])
+        """Replace all by a new population, around the best ever where its share is small.
+
+        The best itself is set aside: among newcomers its descendants would soon be alone.
+        """
+        config = self.config
+        self.parents[:] = np.arange(config.population)
+        self.children[:] = np.arange(config.population, len(self.pool.genes) - 1)
+        self._populate([])
+        kernels.gather(self.pool, config.population, config.restart_share, self.work)
+        kernels.value_all(self.problem, self.pool, self.parents, self.work)
 
     def _keep_best(self) -> None:
         for array in self.pool:

@@ -59,7 +59,11 @@ class GeneticConfig:
         When to stop: after so many generations, so much time, so many generations without a better
         best. At least one is given.
     restart
-        After so many generations without a better best, all but the best begin anew.
+        After so many generations without a better best, the population is made anew and the best
+        is set aside.
+    restart_share
+        How far a restart goes: its individuals are copies of an ancestor, which is a copy of the
+        best, each with about this share of the jobs where a first population would have them.
     """
 
     name: str = "custom"
@@ -86,6 +90,7 @@ class GeneticConfig:
     seconds: float | None = None
     stagnation: int | None = None
     restart: int | None = None
+    restart_share: float = 1.0
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -98,6 +103,7 @@ class GeneticConfig:
             share = f"{what}_probability"
             number(f"the {what} probability", getattr(self, share), 0, 1, "Give for example 0.8.")
         number("the scatter", self.scatter, 0, 1, "Give for example 0.25.")
+        number("the restart share", self.restart_share, 0, 1, "Give for example 0.05.")
         number("the makespan weight", self.makespan_weight, 0, 1, "Give for example 0.75.")
         _check_replacement(self)
         _check_stops(self)

@@ -500,6 +500,27 @@ def start_ljfr_sjfr(problem, genes, work):
         load[machine] += problem.times[job, machine]
 
 
+@njit(void(_INTS, _INTS, float64, RANDOM_TYPE), nogil=True, cache=True, _nrt=False)
+def blend(source, target, share, random):
+    """Copy a chromosome over another one, of which about this share of the jobs stays."""
+    for job in range(len(target)):
+        if draw(random) >= share:
+            target[job] = source[job]
+
+
+@njit(void(POOL_TYPE, int64, float64, WORK_TYPE), nogil=True, cache=True, _nrt=False)
+def gather(pool, count, share, work):
+    """Blend the first chromosomes with an ancestor, itself a blend of one of them and the best ever.
+
+    What the ancestor does not have of the best is in most, so that crossing them cannot undo it.
+    """
+    ancestor = work.ints[0, : pool.genes.shape[1]]
+    copy(ancestor, pool.genes[below(work.random, count)])
+    blend(pool.genes[len(pool.genes) - 1], ancestor, share, work.random)
+    for slot in range(count):
+        blend(ancestor, pool.genes[slot], share, work.random)
+
+
 # -- operators of users ----------------------------------------------------------------------------
 
 
