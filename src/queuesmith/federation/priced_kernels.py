@@ -7,21 +7,19 @@ What the waiting jobs can earn at most on some free nodes is a small knapsack, t
 after the last start nodes only become free, and the rest takes at least until the free nodes, at
 their best rates, have earned the prices of all jobs that wait. That bound guides a beam to good
 plans, and cuts a tree of all plans down to a proof.
-
-Everything compiled that calls each other lives in this file.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 from numba import boolean, float64, int64, types, uint64, void
 
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import BITS, INT_TABLE, INTS, REAL_TABLE, REALS, TRUTH_TABLE, copy
+from queuesmith.compiled.chance import mixed
+from queuesmith.compiled.heap import rise, sink
 from queuesmith.federation.search_kernels import GROUND_TYPE
-
-njit: Any = numba.njit  # its stubs do not know all its options
-kernel = njit(_nrt=False)
 
 # Places in the array of results that searches share.
 BEST, NODES = range(2)
@@ -115,40 +113,29 @@ class Tree(NamedTuple):
     shortest: Any
 
 
-_INTS, _REALS, _TABLE = int64[::1], float64[::1], int64[:, ::1]
-_MARKS = uint64[::1]
-STATES_TYPE = types.NamedTuple([boolean[:, ::1], _INTS], States)
+STATES_TYPE = types.NamedTuple([TRUTH_TABLE, INTS], States)
 PRICING_TYPE = types.NamedTuple(
-    [_REALS, _INTS, float64[:, ::1], _TABLE, _INTS, _REALS, _INTS, _INTS, _INTS], Pricing
+    [REALS, INTS, REAL_TABLE, INT_TABLE, INTS, REALS, INTS, INTS, INTS], Pricing
 )
 BEAM_TYPE = types.NamedTuple(
-    [boolean[:, ::1], _INTS, _INTS, _INTS, _TABLE, _TABLE, _REALS, _TABLE, _TABLE], Beam
+    [TRUTH_TABLE, INTS, INTS, INTS, INT_TABLE, INT_TABLE, REALS, INT_TABLE, INT_TABLE], Beam
 )
-HEAP_TYPE = types.NamedTuple([_REALS, *[_INTS] * 4, _MARKS], Heap)
-DESK_TYPE = types.NamedTuple(
-    [_REALS, _REALS, _INTS, _INTS, _INTS, _MARKS, _MARKS, _REALS, *[_INTS] * 4], Desk
-)
+HEAP_TYPE = types.NamedTuple([REALS, *[INTS] * 4, BITS], Heap)
+DESK_TYPE = types.NamedTuple([REALS, REALS, INTS, INTS, INTS, BITS, BITS, REALS, *[INTS] * 4], Desk)
 TREE_TYPE = types.NamedTuple(
     [
-        *([_INTS] * 6),
-        *(_TABLE, _TABLE, float64[:, ::1], _INTS, _INTS),
-        *(float64[:, :, ::1], float64[:, ::1], _INTS),
+        *([INTS] * 6),
+        *(INT_TABLE, INT_TABLE, REAL_TABLE, INTS, INTS),
+        *(float64[:, :, ::1], REAL_TABLE, INTS),
     ],
     Tree,
 )
 
 
-@kernel
-def copy(goal, source):
-    """Copy an array, or a row of one."""
-    for i in range(len(goal)):
-        goal[i] = source[i]
-
-
 # -- states ----------------------------------------------------------------------------------------
 
 
-@njit(void(GROUND_TYPE, STATES_TYPE), cache=True, _nrt=False)
+@entry(void(GROUND_TYPE, STATES_TYPE))
 def fill_states(ground, states):
     """Tabulate which modes fit which states, and what they take off them."""
     for mode in range(len(ground.duration)):
@@ -214,12 +201,7 @@ def most_left(pricing, depth, best):
     return most
 
 
-@njit(
-    types.UniTuple(float64, 2)(GROUND_TYPE, STATES_TYPE, PRICING_TYPE, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(types.UniTuple(float64, 2)(GROUND_TYPE, STATES_TYPE, PRICING_TYPE, int64))
 def earn_most(ground, states, pricing, nodes):
     """Find the modes that can run at one time and earn most; return that, and what is proven.
 
@@ -334,31 +316,21 @@ def earliest_end(states, table, need, start, free, running, run_mode, run_end):
 
 
 @kernel
-def sift_up(heap, i):
-    """Let an entry rise to its place."""
-    while i > 0:
-        above = (i - 1) // 2
-        if heap.cost[above] >= heap.cost[i]:
-            break
-        heap.cost[above], heap.cost[i] = heap.cost[i], heap.cost[above]
-        heap.place[above], heap.place[i] = heap.place[i], heap.place[above]
-        i = above
+def key_at(heap, place):
+    """Return the key by which the heap is ordered: the dearest is the first to go."""
+    return -heap.cost[place]
 
 
 @kernel
-def sift_down(heap, i, size):
-    """Let an entry sink to its place."""
-    while True:
-        below = 2 * i + 1
-        if below >= size:
-            break
-        if below + 1 < size and heap.cost[below + 1] > heap.cost[below]:
-            below += 1
-        if heap.cost[below] <= heap.cost[i]:
-            break
-        heap.cost[below], heap.cost[i] = heap.cost[i], heap.cost[below]
-        heap.place[below], heap.place[i] = heap.place[i], heap.place[below]
-        i = below
+def move_entry(heap, goal, source):
+    """Move an entry of the heap to another place."""
+    heap.cost[goal], heap.place[goal] = heap.cost[source], heap.place[source]
+
+
+@kernel
+def enter(heap, hole, cost, place):
+    """Write an entry into a hole."""
+    heap.cost[hole], heap.place[hole] = cost, place
 
 
 @kernel
@@ -366,24 +338,14 @@ def offer(heap, size, cost, parent, mode, start, mark):
     """Keep a way to go on if it is among the best; return how many there are."""
     if size == len(heap.cost):
         place = heap.place[0]
-        heap.cost[0] = cost
-        sift_down(heap, 0, size)
+        enter(heap, sink(heap, 0, size, -cost, key_at, move_entry), cost, place)
     else:
         place = size
-        heap.cost[size], heap.place[size] = cost, place
-        sift_up(heap, size)
+        enter(heap, rise(heap, size, -cost, key_at, move_entry), cost, place)
         size += 1
     heap.parent[place], heap.mode[place] = parent, mode
     heap.start[place], heap.mark[place] = start, mark
     return size
-
-
-@kernel
-def mixed(x):
-    """Return a number whose bits depend on all bits of another, by Marsaglia's xorshift64."""
-    x ^= x << uint64(13)
-    x ^= x >> uint64(7)
-    return x ^ x << uint64(17)
 
 
 @kernel
@@ -460,9 +422,9 @@ def expand(ground, states, desk, beam, heap, at, size, left, bias):
 def sort_heap(heap, size):
     """Bring the entries into ascending order of cost."""
     for last in range(size - 1, 0, -1):
-        heap.cost[0], heap.cost[last] = heap.cost[last], heap.cost[0]
-        heap.place[0], heap.place[last] = heap.place[last], heap.place[0]
-        sift_down(heap, 0, last)
+        cost, place = heap.cost[last], heap.place[last]
+        move_entry(heap, last, 0)
+        enter(heap, sink(heap, 0, last, -cost, key_at, move_entry), cost, place)
 
 
 @kernel
@@ -531,12 +493,7 @@ def advance(ground, states, desk, beam, goal, heap, size, left, bias):
     return to
 
 
-@njit(
-    void(GROUND_TYPE, STATES_TYPE, DESK_TYPE, BEAM_TYPE, BEAM_TYPE, HEAP_TYPE, float64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(void(GROUND_TYPE, STATES_TYPE, DESK_TYPE, BEAM_TYPE, BEAM_TYPE, HEAP_TYPE, float64))
 def run_beam(ground, states, desk, beam, other, heap, bias):
     """Build plans job by job, as many side by side as the beam is wide; keep the best.
 
@@ -559,7 +516,7 @@ def run_beam(ground, states, desk, beam, other, heap, bias):
 # -- the tree --------------------------------------------------------------------------------------
 
 
-@njit(void(GROUND_TYPE, STATES_TYPE, _REALS, float64[:, ::1]), cache=True, _nrt=False)
+@entry(void(GROUND_TYPE, STATES_TYPE, REALS, REAL_TABLE))
 def fill_table(ground, states, rate, table):
     """Tabulate what each set of jobs can earn in each state."""
     table[0, :] = 0.0
@@ -621,12 +578,7 @@ def next_mode(ground, tree, depth, before, after):
     return -1
 
 
-@njit(
-    boolean(GROUND_TYPE, STATES_TYPE, DESK_TYPE, TREE_TYPE, int64, int64, int64, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(boolean(GROUND_TYPE, STATES_TYPE, DESK_TYPE, TREE_TYPE, int64, int64, int64, int64))
 def search_tree(ground, states, desk, tree, before, after, part, parts):
     """Look through all plans shorter than the best; return whether none is left to look at.
 

@@ -1,7 +1,6 @@
 """The compiled replay of a federation: plain numbers in, starts, ends and nodes out.
 
-Everything compiled that calls each other lives in this file, so that a cached kernel can never be
-stale. ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
+``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 
 The order of events at one instant is::
 
@@ -14,10 +13,11 @@ those of Blanco et al., MIP Model Scheduling for Multi-Clusters.
 import math
 from typing import Any, NamedTuple
 
-import numba
 from numba import float64, int64, types, uint8
 
-njit: Any = numba.njit  # its stubs do not know all its options
+from queuesmith.compiled import entry, njit
+from queuesmith.compiled.arrays import INTS, REAL_TABLE, REALS
+from queuesmith.compiled.heap import rise, sink
 
 # Kernels allocate nothing, so they need no reference counts; nothing here divides by 0.
 kernel = njit(_nrt=False, error_model="numpy")
@@ -132,19 +132,16 @@ class Draft(NamedTuple):
     left: Any
 
 
-_INTS, _FLOATS = types.Array(int64, 1, "C"), types.Array(float64, 1, "C")
-_TABLE, _FLAGS = types.Array(float64, 2, "C"), types.Array(uint8, 1, "C")
-GROUND_TYPE = types.NamedTuple(
-    (_INTS, _FLOATS, *(_INTS,) * 5, _FLOATS, _INTS, _FLOATS, _FLOATS, _INTS), Ground
-)
-WORK_TYPE = types.NamedTuple((_INTS, _INTS, *(_FLOATS,) * 3, _INTS, _FLOATS), Work)
-LINE_TYPE = types.NamedUniTuple(_INTS, 3, Line)
+FLAGS = uint8[::1]
+GROUND_TYPE = types.NamedTuple((INTS, REALS, *(INTS,) * 5, REALS, INTS, REALS, REALS, INTS), Ground)
+WORK_TYPE = types.NamedTuple((INTS, INTS, *(REALS,) * 3, INTS, REALS), Work)
+LINE_TYPE = types.NamedUniTuple(INTS, 3, Line)
 RUNNING_TYPE = types.NamedTuple(
-    (_INTS, _INTS, _INTS, _TABLE, _FLOATS, _FLOATS, _INTS, _FLOATS, *(_INTS,) * 4), Running
+    (INTS, INTS, INTS, REAL_TABLE, REALS, REALS, INTS, REALS, *(INTS,) * 4), Running
 )
-SITE_TYPE = types.NamedTuple((_FLAGS, *(_INTS,) * 3, _FLOATS, _INTS, _FLOATS, _INTS), Site)
+SITE_TYPE = types.NamedTuple((FLAGS, *(INTS,) * 3, REALS, INTS, REALS, INTS), Site)
 MANNER_TYPE = types.NamedTuple((int64, int64, float64, int64, float64, float64), Manner)
-DRAFT_TYPE = types.NamedUniTuple(_INTS, 7, Draft)
+DRAFT_TYPE = types.NamedUniTuple(INTS, 7, Draft)
 
 
 # -- numbers ---------------------------------------------------------------------------------
@@ -200,10 +197,10 @@ def _next_in_line(line, first, most):
 
 
 @kernel
-def _before(running, one, two):
-    if running.end[one] != running.end[two]:
-        return running.end[one] < running.end[two]
-    return one < two
+def _end_at(running, place):
+    """By what the heap is ordered: the end, then the job."""
+    job = running.heap[place]
+    return running.end[job], job
 
 
 @kernel
@@ -213,23 +210,16 @@ def _put(running, place, job):
 
 
 @kernel
+def _move(running, goal, source):
+    _put(running, goal, running.heap[source])
+
+
+@kernel
 def _settle(running, site, place):
     """Move the job at a place of the heap to where it belongs."""
-    heap, count = running.heap, site.counter[RUNNING]
-    job = heap[place]
-    while place > 0 and _before(running, job, heap[(place - 1) // 2]):
-        _put(running, place, heap[(place - 1) // 2])
-        place = (place - 1) // 2
-    while True:
-        child = 2 * place + 1
-        if child >= count:
-            break
-        if child + 1 < count and _before(running, heap[child + 1], heap[child]):
-            child += 1
-        if not _before(running, heap[child], job):
-            break
-        _put(running, place, heap[child])
-        place = child
+    job, key = running.heap[place], _end_at(running, place)
+    place = rise(running, place, key, _end_at, _move)
+    place = sink(running, place, site.counter[RUNNING], key, _end_at, _move)
     _put(running, place, job)
 
 
@@ -766,12 +756,10 @@ def _release(ground, work, running, site):
             site.cluster_free[ground.group_cluster[group]] += 1
 
 
-@njit(
-    types.void(
-        GROUND_TYPE, WORK_TYPE, LINE_TYPE, RUNNING_TYPE, SITE_TYPE, DRAFT_TYPE, MANNER_TYPE
-    ),
-    nogil=True, cache=True, _nrt=False, error_model="numpy",
-)  # fmt: skip
+@entry(
+    types.void(GROUND_TYPE, WORK_TYPE, LINE_TYPE, RUNNING_TYPE, SITE_TYPE, DRAFT_TYPE, MANNER_TYPE),
+    error_model="numpy",
+)
 def run_heuristic(ground, work, line, running, site, draft, manner):
     """Replay all jobs; whoever waits is started by an order and an allocation rule."""
     counter = site.counter
@@ -835,12 +823,12 @@ def _start_due(ground, work, running, site, waiting, limit):
         _mark(work, running, site, waiting[place], 2, 1)
 
 
-@njit(
+@entry(
     types.void(
-        GROUND_TYPE, WORK_TYPE, RUNNING_TYPE, SITE_TYPE, _INTS, _INTS, _INTS, int64, float64, int64
+        GROUND_TYPE, WORK_TYPE, RUNNING_TYPE, SITE_TYPE, INTS, INTS, INTS, int64, float64, int64
     ),
-    nogil=True, cache=True, _nrt=False, error_model="numpy",
-)  # fmt: skip
+    error_model="numpy",
+)
 def run_plan(ground, work, running, site, order, due, waiting, planned, limit, to_the_end):
     """Carry out a plan: each job on its nodes, once it is due and they are free, in order.
 

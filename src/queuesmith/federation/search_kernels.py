@@ -3,8 +3,6 @@
 
 An order and a mode for each job make a plan: one job after another starts at the first second at
 which its nodes and links are free for as long as it takes. Some order makes the best plan of all.
-
-Everything compiled that calls each other lives in this file.
 """
 
 from __future__ import annotations
@@ -12,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import boolean, float64, int64, types, uint64
+from numba import boolean, float64, int64, types
 
-njit: Any = numba.njit  # its stubs do not know all its options
-kernel = njit(_nrt=False)
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import BITS, INT_TABLE, INTS, copy
+from queuesmith.compiled.chance import below, uniform
 
 #: The weight of the jobs' mean end beside the makespan: of two plans equally long, the one that
 #: leaves more room at its end is nearer to a shorter one.
@@ -59,35 +57,9 @@ class Walk(NamedTuple):
     halt: Any  # 1 once someone wants the walk to end
 
 
-_INTS = int64[::1]
-_TABLE = int64[:, ::1]
-GROUND_TYPE = types.NamedTuple([_INTS, _INTS, _TABLE, _INTS, _TABLE, _INTS, _INTS], Ground)
-PROFILE_TYPE = types.NamedTuple([_INTS, _TABLE, _TABLE], Profile)
-WALK_TYPE = types.NamedTuple([*[_INTS] * 8, uint64[::1], _INTS], Walk)
-
-
-@kernel
-def uniform(seed):
-    """Return a number from 0 up to 1, by Marsaglia's xorshift64."""
-    x = seed[0]
-    x ^= x << uint64(13)
-    x ^= x >> uint64(7)
-    x ^= x << uint64(17)
-    seed[0] = x
-    return float64(x >> uint64(11)) * 1.1102230246251565e-16
-
-
-@kernel
-def draw(seed, count):
-    """Return a whole number from 0 up to the count."""
-    return int64(uniform(seed) * count)
-
-
-@kernel
-def copy(goal, source):
-    """Copy an array, or a row of one."""
-    for i in range(len(goal)):
-        goal[i] = source[i]
+GROUND_TYPE = types.NamedTuple([INTS, INTS, INT_TABLE, INTS, INT_TABLE, INTS, INTS], Ground)
+PROFILE_TYPE = types.NamedTuple([INTS, INT_TABLE, INT_TABLE], Profile)
+WALK_TYPE = types.NamedTuple([*[INTS] * 8, BITS, INTS], Walk)
 
 
 # -- from an order to a plan -----------------------------------------------------------------------
@@ -156,7 +128,7 @@ def decode(ground, profile, order, mode, start):
     return span, ends / len(order)
 
 
-@njit(int64(GROUND_TYPE, PROFILE_TYPE, _INTS, _INTS, _INTS), cache=True, _nrt=False)
+@entry(int64(GROUND_TYPE, PROFILE_TYPE, INTS, INTS, INTS))
 def plan(ground, profile, order, mode, start):
     """Fill in the starts of jobs planned in an order; return the makespan."""
     return decode(ground, profile, order, mode, start)[0]
@@ -178,16 +150,16 @@ def move_job(order, source, goal):
 @kernel
 def change_mode(ground, walk):
     """Give a job another mode."""
-    job = draw(walk.seed, len(walk.order))
+    job = below(walk.seed, len(walk.order))
     count = ground.first[job + 1] - ground.first[job]
-    walk.trial_mode[job] = ground.first[job] + draw(walk.seed, count)
+    walk.trial_mode[job] = ground.first[job] + below(walk.seed, count)
 
 
 @kernel
 def change(ground, walk):
     """Change a trial plan a little: its order, its modes, or both."""
     kind = uniform(walk.seed)
-    one, two = draw(walk.seed, len(walk.order)), draw(walk.seed, len(walk.order))
+    one, two = below(walk.seed, len(walk.order)), below(walk.seed, len(walk.order))
     if kind < 0.35:
         job = walk.trial_order[one]
         walk.trial_order[one] = walk.trial_order[two]
@@ -200,12 +172,7 @@ def change(ground, walk):
         change_mode(ground, walk)
 
 
-@njit(
-    boolean(GROUND_TYPE, PROFILE_TYPE, WALK_TYPE, float64, float64, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(boolean(GROUND_TYPE, PROFILE_TYPE, WALK_TYPE, float64, float64, int64))
 def anneal(ground, profile, walk, hot, cold, steps):
     """Cool from hot to cold, in seconds; keep the best plan; return whether it got to the end."""
     temperature = hot

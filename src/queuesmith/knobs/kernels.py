@@ -7,21 +7,26 @@ The order of events at one instant is::
 
     (completions, arrivals, one scheduling pass)
 
-Everything compiled that calls each other lives in this file. ``NUMBA_DISABLE_JIT=1`` runs the same
-code as plain Python.
+``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """
 
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import float64, int8, int32, int64, types, void
+from numba import float64, int8, int64, types, void
 
-njit: Any = numba.njit  # its stubs do not know all its options
-
-# Kernels allocate nothing, so they need no reference counts.
-kernel = njit(_nrt=False)
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import (
+    FROZEN_INTS,
+    FROZEN_REALS,
+    INTS,
+    REAL_TABLE,
+    REALS,
+    SMALL_INTS,
+)
+from queuesmith.compiled.due import insert_due, remove_due, reserve
+from queuesmith.compiled.heap import rise, sink
 
 NONE, LIST, EASY = range(3)
 
@@ -113,21 +118,27 @@ class Replay(NamedTuple):
 
 
 @kernel
+def end_at(running, place):
+    """Return the end by which the heap is ordered."""
+    return running.end[place]
+
+
+@kernel
+def move_end(running, goal, source):
+    """Move a chunk of the heap to another place."""
+    running.end[goal] = running.end[source]
+    running.job[goal] = running.job[source]
+    running.tasks[goal] = running.tasks[source]
+
+
+@kernel
 def push_end(running, counters, end, job, tasks):
     """Add a chunk to the heap of true ends."""
-    child = counters[RUNNING]
-    counters[RUNNING] = child + 1
-    while child > 0:
-        parent = (child - 1) >> 1
-        if running.end[parent] <= end:
-            break
-        running.end[child] = running.end[parent]
-        running.job[child] = running.job[parent]
-        running.tasks[child] = running.tasks[parent]
-        child = parent
-    running.end[child] = end
-    running.job[child] = job
-    running.tasks[child] = tasks
+    place = rise(running, counters[RUNNING], end, end_at, move_end)
+    counters[RUNNING] += 1
+    running.end[place] = end
+    running.job[place] = job
+    running.tasks[place] = tasks
 
 
 @kernel
@@ -137,64 +148,11 @@ def pop_end(running, counters):
     size = counters[RUNNING] - 1
     counters[RUNNING] = size
     end, last_job, last_tasks = running.end[size], running.job[size], running.tasks[size]
-    parent = 0
-    child = 1
-    while child < size:
-        if child + 1 < size and running.end[child + 1] < running.end[child]:
-            child += 1
-        if running.end[child] >= end:
-            break
-        running.end[parent] = running.end[child]
-        running.job[parent] = running.job[child]
-        running.tasks[parent] = running.tasks[child]
-        parent = child
-        child = 2 * parent + 1
-    running.end[parent] = end
-    running.job[parent] = last_job
-    running.tasks[parent] = last_tasks
+    place = sink(running, 0, size, end, end_at, move_end)
+    running.end[place] = end
+    running.job[place] = last_job
+    running.tasks[place] = last_tasks
     return job, tasks
-
-
-@kernel
-def insert_due(running, counters, due, cores):
-    """Add a chunk to the list of expected ends, kept sorted."""
-    i = counters[DUE]
-    counters[DUE] = i + 1
-    while i > 0 and running.due[i - 1] > due:
-        running.due[i] = running.due[i - 1]
-        running.due_cores[i] = running.due_cores[i - 1]
-        i -= 1
-    running.due[i] = due
-    running.due_cores[i] = cores
-
-
-@kernel
-def remove_due(running, counters, due, cores):
-    """Take a chunk from the list of expected ends; those alike in end and cores are one as good."""
-    i = np.searchsorted(running.due[: counters[DUE]], due)
-    while running.due_cores[i] != cores:
-        i += 1
-    last = counters[DUE] - 1
-    counters[DUE] = last
-    while i < last:
-        running.due[i] = running.due[i + 1]
-        running.due_cores[i] = running.due_cores[i + 1]
-        i += 1
-
-
-@kernel
-def reserve(running, counters, cores):
-    """Return when so many cores will be free, and how many more are free at that instant."""
-    free = counters[FREE]
-    i = 0
-    while free < cores:
-        free += running.due_cores[i]
-        i += 1
-    shadow = running.due[i - 1]
-    while i < counters[DUE] and running.due[i] == shadow:
-        free += running.due_cores[i]
-        i += 1
-    return shadow, free - cores
 
 
 @kernel
@@ -210,7 +168,8 @@ def start_tasks(replay, place, tasks, now, backfill):
     replay.end[job] = max(replay.end[job], end)
     push_end(replay.running, counters, end, job, tasks)
     if backfill == EASY:
-        insert_due(replay.running, counters, now + bags.walltime[job], cores)
+        due = now + bags.walltime[job]
+        counters[DUE] = insert_due(replay.running, counters[DUE], due, cores)
     note(replay.record, counters, job, now, tasks)
     replay.active[job] += tasks
     replay.waiting[job] -= tasks
@@ -239,7 +198,7 @@ def complete(replay, now, backfill):
         counters[FREE] += cores
         if backfill == EASY:
             due = now - bags.runtime[job] + bags.walltime[job]
-            remove_due(replay.running, counters, due, cores)
+            counters[DUE] = remove_due(replay.running, counters[DUE], due, cores)
         replay.active[job] -= tasks
         place = replay.place[job]
         if place != NOBODY:
@@ -396,11 +355,10 @@ def schedule_pass(replay, now, knobs, backfill, doubt):
         return
     if counters[WAITING] > 1:
         score_queue(replay, now, knobs)
-    everything = np.iinfo(np.int64).max
-    longest, extra = everything, 0
+    longest, extra = NEVER, 0
     blocked = backfill == LIST  # whether the first job waits, and only others may start
     while counters[WAITING] > 0 and counters[FREE] > 0:
-        free = counters[FREE] if blocked else everything
+        free = counters[FREE] if blocked else NEVER
         place = first_of(queue, counters[WAITING], free, longest, extra)
         if place == NOBODY:
             return
@@ -408,7 +366,8 @@ def schedule_pass(replay, now, knobs, backfill, doubt):
         if queue.width[place] > counters[FREE]:
             if backfill == NONE:
                 return
-            shadow, extra = reserve(replay.running, counters, queue.width[place])
+            width = queue.width[place]
+            shadow, extra = reserve(replay.running, counters[DUE], counters[FREE], width)
             longest = shadow - now
             blocked = True
             continue
@@ -487,45 +446,33 @@ def count_costs(replay, number, costs):
 
 # -- the ways in -----------------------------------------------------------------------------------
 
-_COLUMN = types.Array(int64, 1, "C", readonly=True)
-_FACTOR = types.Array(float64, 1, "C", readonly=True)
-_INTS, _SMALL, _REALS = int64[::1], int32[::1], float64[::1]
-BAGS_TYPE = types.NamedTuple([_COLUMN] * 6 + [_FACTOR] * 2 + [_COLUMN], Bags)
+BAGS_TYPE = types.NamedTuple([FROZEN_INTS] * 6 + [FROZEN_REALS] * 2 + [FROZEN_INTS], Bags)
 REPLAY_TYPE = types.NamedTuple(
     [
         BAGS_TYPE,
-        types.NamedTuple([_SMALL, _INTS, _INTS, _INTS, _REALS, _REALS], Queue),
-        types.NamedTuple([_INTS, _SMALL, _INTS, _INTS, _INTS], Running),
-        types.NamedUniTuple(_INTS, 3, Record),
-        _INTS,
-        _INTS,
-        _SMALL,
-        _INTS,
-        _INTS,
-        _INTS,
-        _REALS,
+        types.NamedTuple([SMALL_INTS, INTS, INTS, INTS, REALS, REALS], Queue),
+        types.NamedTuple([INTS, SMALL_INTS, INTS, INTS, INTS], Running),
+        types.NamedUniTuple(INTS, 3, Record),
+        INTS,
+        INTS,
+        SMALL_INTS,
+        INTS,
+        INTS,
+        INTS,
+        REALS,
     ],
     Replay,
 )
 
 
-@njit(
-    void(REPLAY_TYPE, _COLUMN, float64[:, ::1], int64, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-    error_model="numpy",
-)
+@entry(void(REPLAY_TYPE, FROZEN_INTS, REAL_TABLE, int64, int64), error_model="numpy")
 def run_once(replay, when, knobs, cores, backfill):
     """Replay all jobs, turning the knobs at the given seconds; fills start, end and the record."""
     replay_knobs(replay, when, knobs, cores, backfill, NOBODY_ASKS)
 
 
-@njit(
-    void(REPLAY_TYPE, _COLUMN, float64[:, ::1], int64, int64, _COLUMN, float64[:, ::1]),
-    nogil=True,
-    cache=True,
-    _nrt=False,
+@entry(
+    void(REPLAY_TYPE, FROZEN_INTS, REAL_TABLE, int64, int64, FROZEN_INTS, REAL_TABLE),
     error_model="numpy",
 )
 def run_settings(replay, when, settings, cores, backfill, number, costs):
@@ -537,22 +484,19 @@ def run_settings(replay, when, settings, cores, backfill, number, costs):
         count_costs(replay, number, costs[i])
 
 
-@njit(
+@entry(
     void(
         REPLAY_TYPE,
-        _COLUMN,
-        float64[:, ::1],
+        FROZEN_INTS,
+        REAL_TABLE,
         int64,
         int64,
         float64,
-        _COLUMN,
-        float64[:, ::1],
+        FROZEN_INTS,
+        REAL_TABLE,
         int8[::1],
         int8[::1],
     ),
-    nogil=True,
-    cache=True,
-    _nrt=False,
     error_model="numpy",
 )
 def run_lines(replay, when, settings, cores, backfill, doubt, number, costs, origin, clear):
@@ -584,7 +528,7 @@ def run_lines(replay, when, settings, cores, backfill, doubt, number, costs, ori
         known = i
 
 
-@njit(void(float64[:, ::1], _INTS), nogil=True, cache=True, _nrt=False)
+@entry(void(REAL_TABLE, INTS))
 def find_front(costs, front):
     """Mark the rows that no other row equals or beats in every column; rows are sorted.
 

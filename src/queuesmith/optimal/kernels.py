@@ -1,8 +1,7 @@
 """The compiled parts of optimal planning: plain numbers in, start times and bounds out.
 
-Everything compiled that calls each other lives in this file, so that a cached kernel can never be
-stale. Times are whole seconds from the instant of planning. ``NUMBA_DISABLE_JIT=1`` runs the same
-code as plain Python.
+Times are whole seconds from the instant of planning. ``NUMBA_DISABLE_JIT=1`` runs the same code as
+plain Python.
 
 Three things are here:
 
@@ -19,14 +18,12 @@ Three things are here:
 import math
 from typing import Any, NamedTuple
 
-import numba
 from numba import float64, uint64
 
-njit: Any = numba.njit  # its stubs do not know all its options
-
-# Kernels allocate nothing, so they need no reference counts, which are slow for bundles of arrays.
-kernel = njit(_nrt=False)
-entry = njit(nogil=True, cache=True, _nrt=False)
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.chance import below, next_random, uniform
+from queuesmith.compiled.heap import rise, sink
 
 #: A start that is later than any.
 NEVER = 2**60
@@ -111,39 +108,6 @@ class Tree(NamedTuple):
     counters: Any
 
 
-@kernel
-def copy(source, target):
-    """Copy one array into another of its length."""
-    for i in range(len(source)):
-        target[i] = source[i]
-
-
-# -- chance ----------------------------------------------------------------------------------------
-
-
-@kernel
-def next_random(seed):
-    """Advance Marsaglia's xorshift generator and return 64 random bits."""
-    x = seed[0]
-    x ^= x << uint64(13)
-    x ^= x >> uint64(7)
-    x ^= x << uint64(17)
-    seed[0] = x
-    return x
-
-
-@kernel
-def uniform(seed):
-    """Return a random number from 0 up to 1."""
-    return float64(next_random(seed) >> uint64(11)) * 1.1102230246251565e-16
-
-
-@kernel
-def below(seed, count):
-    """Return a random whole number from 0 up to, not including, ``count``."""
-    return int(uniform(seed) * count)
-
-
 # -- placing ---------------------------------------------------------------------------------------
 
 
@@ -217,7 +181,7 @@ def place(jobs, stairs, order, room):
     return cost + jobs.span_weight[0] * last_end
 
 
-@entry
+@entry()
 def place_order(jobs, stairs, order, room):
     """Place jobs in an order; the starts are in ``room.start``. Return the cost."""
     return place(jobs, stairs, order, room)
@@ -242,24 +206,24 @@ def move(order, seed):
     order[b] = job
 
 
-@entry
+@entry()
 def anneal(jobs, stairs, order, trial, best, room, seed, steps, hot, cold):
     """Try so many changes of an order while it cools; return the least cost, kept in ``best``."""
     cost = place(jobs, stairs, order, room)
     least = cost
-    copy(order, best)
+    copy(best, order)
     cooling = math.log(cold / hot) / max(steps, 1)
     for step in range(steps):
-        copy(order, trial)
+        copy(trial, order)
         move(trial, seed)
         new = place(jobs, stairs, trial, room)
         heat = hot * math.exp(cooling * step)
         if new <= cost or uniform(seed) < math.exp((cost - new) / heat):
             cost = new
-            copy(trial, order)
+            copy(order, trial)
             if cost < least:
                 least = cost
-                copy(order, best)
+                copy(best, order)
     return least
 
 
@@ -415,7 +379,7 @@ def ascend(jobs, grid, work, direction, earliest, latest, aim, steps, stride, pa
             if value - bound > 1e-5 * (aim - value):
                 waited = 0
             bound = value
-            copy(work.price, work.best)
+            copy(work.best, work.price)
             if bound >= aim:
                 break
         if waited >= patience:
@@ -423,7 +387,7 @@ def ascend(jobs, grid, work, direction, earliest, latest, aim, steps, stride, pa
             if stride < SHORTEST:
                 break
             waited, inertia = 0, 0.0
-            copy(work.best, work.price)
+            copy(work.price, work.best)
             value = dual(jobs, grid, work, earliest, latest, fresh)
         size = steer(grid, work, direction, inertia)
         if size <= 0 and inertia > 0:
@@ -594,17 +558,23 @@ def narrow(jobs, stairs, successor, earliest, latest, room):
 
 
 @kernel
+def bound_at(tree, place):
+    """Return the bound by which the heap is ordered."""
+    return tree.bound[tree.heap[place]]
+
+
+@kernel
+def move_open(tree, goal, source):
+    """Move a branch of the heap to another place."""
+    tree.heap[goal] = tree.heap[source]
+
+
+@kernel
 def push(tree, node):
     """Add an open branch to the heap."""
-    i = tree.counters[OPEN]
+    place = rise(tree, tree.counters[OPEN], tree.bound[node], bound_at, move_open)
     tree.counters[OPEN] += 1
-    while i > 0:
-        above = (i - 1) // 2
-        if tree.bound[tree.heap[above]] <= tree.bound[node]:
-            break
-        tree.heap[i] = tree.heap[above]
-        i = above
-    tree.heap[i] = node
+    tree.heap[place] = node
 
 
 @kernel
@@ -614,16 +584,7 @@ def pop(tree):
     tree.counters[OPEN] -= 1
     count = tree.counters[OPEN]
     node = tree.heap[count]
-    i = 0
-    while 2 * i + 1 < count:
-        below = 2 * i + 1
-        if below + 1 < count and tree.bound[tree.heap[below + 1]] < tree.bound[tree.heap[below]]:
-            below += 1
-        if tree.bound[node] <= tree.bound[tree.heap[below]]:
-            break
-        tree.heap[i] = tree.heap[below]
-        i = below
-    tree.heap[i] = node
+    tree.heap[sink(tree, 0, count, tree.bound[node], bound_at, move_open)] = node
     return top
 
 
@@ -679,7 +640,7 @@ def try_order(jobs, stairs, work, trial, best, room, goal, tree):
     if cost < goal[0]:
         goal[1] -= goal[0] - cost
         goal[0] = cost
-        copy(trial, best)
+        copy(best, trial)
         tree.counters[IMPROVED] += 1
 
 
@@ -698,13 +659,13 @@ def settle(jobs, stairs, grid, work, direction, successor, tree, node, aim, step
     earliest, latest = tree.earliest[node], tree.latest[node]
     if not narrow(jobs, stairs, successor, earliest, latest, room):
         return False
-    copy(tree.price[node], work.price)
+    copy(work.price, tree.price[node])
     bound = ascend(jobs, grid, work, direction, earliest, latest, aim, steps, 1.0, patience)
     tree.bound[node] = max(tree.bound[node], bound)
     if tree.bound[node] >= aim:
         return False
-    copy(work.best, work.price)
-    copy(work.best, tree.price[node])
+    copy(work.price, work.best)
+    copy(tree.price[node], work.best)
     exclude(jobs, grid, work, earliest, latest, bound, aim)
     if not narrow(jobs, stairs, successor, earliest, latest, room):
         return False
@@ -714,21 +675,21 @@ def settle(jobs, stairs, grid, work, direction, successor, tree, node, aim, step
     job = choose_split(jobs, work, earliest, latest)
     tree.job[node] = job
     if job < 0:  # one start is left for each job, and all fit: placing them closes the branch
-        copy(earliest, work.mean)
+        copy(work.mean, earliest)
         return True
     middle = math.floor(work.mean[job])
     tree.split[node] = min(max(middle, earliest[job]), latest[job] - 1)
     return True
 
 
-@entry
+@entry()
 def plant(
     jobs, stairs, grid, work, direction, successor, tree, trial, best, room, goal, steps, patience
 ):
     """Settle the root, whose windows are in the first place of the tree."""
     tree.bound[0] = -math.inf
     tree.counters[USED] = 1
-    copy(work.price, tree.price[0])
+    copy(tree.price[0], work.price)
     if settle(
         jobs, stairs, grid, work, direction, successor, tree, 0, goal[1], steps, patience, room
     ):
@@ -736,7 +697,7 @@ def plant(
         try_order(jobs, stairs, work, trial, best, room, goal, tree)
 
 
-@entry
+@entry()
 def branch(
     jobs,
     stairs,
@@ -769,9 +730,9 @@ def branch(
         job = tree.job[node]
         tree.counters[NODES] += 1
         other = new_place(tree)
-        copy(tree.earliest[node], tree.earliest[other])
-        copy(tree.latest[node], tree.latest[other])
-        copy(tree.price[node], tree.price[other])
+        copy(tree.earliest[other], tree.earliest[node])
+        copy(tree.latest[other], tree.latest[node])
+        copy(tree.price[other], tree.price[node])
         tree.bound[other] = tree.bound[node]
         tree.latest[node, job] = tree.split[node]
         tree.earliest[other, job] = tree.split[node] + 1

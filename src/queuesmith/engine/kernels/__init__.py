@@ -9,7 +9,7 @@ order of jobs with equal scores.
 
 Imports point one way through the files::
 
-    constants, arrays             what all agree on
+    constants                     what all agree on
     usage, line, queue, running, plan
                                   the parts of a replay
     replay                        the whole, and its events

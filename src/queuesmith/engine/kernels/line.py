@@ -3,10 +3,19 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int32, int64, types
+from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import COLUMN, INTS, RANKS, SMALL, SMALL_COLUMN
+from queuesmith.compiled.arrays import (
+    FROZEN_INT_TABLE,
+    FROZEN_INTS,
+    FROZEN_SMALL_INTS,
+    FROZEN_SMALL_TABLE,
+    INT_TABLE,
+    INTS,
+    SMALL_INTS,
+    SMALL_TABLE,
+)
 from queuesmith.engine.kernels.constants import NEVER, NOBODY, TOO_WIDE
 
 
@@ -39,9 +48,9 @@ class Lines(NamedTuple):
     keep: Any
 
 
-LINE_TYPE = types.NamedTuple([SMALL, INTS, SMALL_COLUMN, COLUMN], Line)
+LINE_TYPE = types.NamedTuple([SMALL_INTS, INTS, FROZEN_SMALL_INTS, FROZEN_INTS], Line)
 LINES_TYPE = types.NamedTuple(
-    [int32[:, ::1], int64[:, ::1], types.Array(int32, 2, "C", readonly=True), RANKS, RANKS], Lines
+    [SMALL_TABLE, INT_TABLE, FROZEN_SMALL_TABLE, FROZEN_INT_TABLE, FROZEN_INT_TABLE], Lines
 )
 
 

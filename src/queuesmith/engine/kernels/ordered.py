@@ -3,7 +3,7 @@
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.engine.kernels.arrays import COLUMN, FACTOR
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
@@ -83,7 +83,7 @@ def replay_fixed_planned(replay, rank, backfill):
         now = next_instant(replay)
 
 
-@entry(void(REPLAY_TYPE, COLUMN, int64))
+@entry(void(REPLAY_TYPE, FROZEN_INTS, int64))
 def run_fixed(replay, rank, backfill):
     """Replay all jobs under a fixed order; fills ``replay.start``."""
     if backfill <= EASY:
@@ -123,7 +123,7 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
         now = next_instant(replay)
 
 
-@entry(void(REPLAY_TYPE, types.FunctionType(SCORER_TYPE), FACTOR, int64, int64))
+@entry(void(REPLAY_TYPE, types.FunctionType(SCORER_TYPE), FROZEN_REALS, int64, int64))
 def run_changing(replay, score_queue, parameters, cores, backfill):
     """Replay all jobs under an order that changes with time; fills ``replay.start``."""
     replay_changing(replay, score_queue, parameters, cores, backfill)

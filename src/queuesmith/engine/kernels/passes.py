@@ -1,8 +1,10 @@
 """One scheduling pass, for each kind of backfill."""
 
 from queuesmith.compiled import kernel
+from queuesmith.compiled.due import reserve
 from queuesmith.engine.kernels.constants import (
     CONSERVATIVE,
+    DUE,
     EASY,
     FREE,
     HEAD,
@@ -19,7 +21,6 @@ from queuesmith.engine.kernels.line import FAVOURED, KEPT, leave_line, next_in_l
 from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, may_start_now
 from queuesmith.engine.kernels.queue import best, best_that_may_start, close_gap, fill_gap, move
 from queuesmith.engine.kernels.replay import start_job
-from queuesmith.engine.kernels.running import reserve
 
 
 @kernel
@@ -147,7 +148,8 @@ def start_in_line(replay, line, now, first, backfill):
     if first == NOBODY or backfill == NONE:
         return first, shadow, extra
     if backfill == EASY:
-        shadow, extra = reserve(replay.running, counters, line.cores[len(line.job) + first])
+        room = line.cores[len(line.job) + first]
+        shadow, extra = reserve(replay.running, counters[DUE], counters[FREE], room)
     favoured = line.keep[FAVOURED]
     kept = 0 if first < favoured else line.keep[KEPT]  # what all who may overtake count with
     place = first
@@ -183,7 +185,8 @@ def start_in_queue(replay, now, backfill):
             if queue.cores[place] > counters[FREE]:
                 if backfill == NONE:
                     return
-                shadow, extra = reserve(replay.running, counters, queue.cores[place])
+                cores = queue.cores[place]
+                shadow, extra = reserve(replay.running, counters[DUE], counters[FREE], cores)
                 longest = shadow - now
                 blocked = True
                 continue

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import INTS
+from queuesmith.compiled.arrays import INTS
 from queuesmith.engine.kernels.constants import DUE, FREE, STEPS
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.engine.kernels.arrays import RANKS, SMALL, TABLE
+from queuesmith.compiled.arrays import FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SMALL_INTS
 from queuesmith.engine.kernels.constants import (
     ACTIVE,
     BAD_JOB,
@@ -52,7 +52,9 @@ class Pool(NamedTuple):
     parameters: Any
 
 
-POOL_TYPE = types.NamedTuple([REPLAY_TYPE, LINES_TYPE, SMALL, SMALL, RANKS, TABLE], Pool)
+POOL_TYPE = types.NamedTuple(
+    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE], Pool
+)
 
 
 def new_pool(replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any) -> Pool:

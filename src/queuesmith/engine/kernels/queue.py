@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import INTS, REALS, SMALL
+from queuesmith.compiled.arrays import INTS, REALS, SMALL_INTS
 from queuesmith.engine.kernels.constants import FREE, HEAD, NOBODY, TAIL
 
 
@@ -23,7 +23,7 @@ class Queue(NamedTuple):
     spare_score: Any
 
 
-QUEUE_TYPE = types.NamedTuple([SMALL, INTS, INTS, REALS, SMALL, REALS], Queue)
+QUEUE_TYPE = types.NamedTuple([SMALL_INTS, INTS, INTS, REALS, SMALL_INTS, REALS], Queue)
 
 
 @kernel

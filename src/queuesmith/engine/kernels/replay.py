@@ -6,11 +6,13 @@ import numpy as np
 from numba import int64, types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import COLUMN, FACTOR, INTS, REALS, SMALL
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REALS, SMALL_INTS
+from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
     BAD_JOB,
     COUNTERS,
+    DUE,
     ENDING,
     FREE,
     MOST_WORK,
@@ -26,10 +28,8 @@ from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
     Running,
-    insert_due,
     pop_end,
     push_end,
-    remove_due,
 )
 from queuesmith.engine.kernels.usage import USAGE_TYPE, Usage, use_cores
 
@@ -50,7 +50,7 @@ class Jobs(NamedTuple):
     qos_factor: Any
 
 
-JOBS_TYPE = types.NamedTuple([COLUMN] * 7 + [FACTOR] * 4, Jobs)
+JOBS_TYPE = types.NamedTuple([FROZEN_INTS] * 7 + [FROZEN_REALS] * 4, Jobs)
 
 
 class Replay(NamedTuple):
@@ -68,10 +68,10 @@ class Replay(NamedTuple):
 
 
 REPLAY_TYPE = types.NamedTuple(
-    [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL],
+    [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS],
     Replay,
 )
-SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, SMALL, REALS, int64, int64, int64, FACTOR)
+SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, SMALL_INTS, REALS, int64, int64, int64, FROZEN_REALS)
 
 
 def new_replay(
@@ -149,7 +149,8 @@ def start_job(replay, job, now):
     counters[STARTED] += 1
     counters[FREE] -= cores
     push_end(running, counters, now + jobs.runtime[job], job)
-    insert_due(running, counters, now + jobs.walltime[job], cores)
+    due = now + jobs.walltime[job]
+    counters[DUE] = insert_due(running, counters[DUE], due, cores)
     if len(replay.usage.level) > 0:
         use_cores(replay.usage, jobs.user[job], cores, now)
 
@@ -162,7 +163,7 @@ def end_job(replay, now):
     cores = jobs.cores[job]
     counters[FREE] += cores
     due = replay.start[job] + jobs.walltime[job]
-    remove_due(running, counters, due, cores)
+    counters[DUE] = remove_due(running, counters[DUE], due, cores)
     if counters[STEPS] > 0:
         change_plan(replay.plan, counters, now, due, cores)
     if len(replay.usage.level) > 0:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from numba import float64, int64, types, void
 
 from queuesmith.compiled import kernel, on_demand
-from queuesmith.engine.kernels.arrays import COLUMN, INTS, REALS, SMALL
+from queuesmith.compiled.arrays import FROZEN_INTS, INTS, REALS, SMALL_INTS
 from queuesmith.engine.kernels.constants import (
     CANCEL,
     DECISIONS,
@@ -56,7 +56,7 @@ class Ruled(NamedTuple):
 RULED_TYPE = types.NamedTuple(
     [
         POOL_TYPE,
-        types.NamedTuple([REALS, REALS, SMALL, COLUMN], Tally),
+        types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
         RULES_TYPE,
         RULES_TYPE,
         REALS,

@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import COLUMN, FACTOR, INTS, REALS, TABLE
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REAL_TABLE, FROZEN_REALS, INTS, REALS
 
 FUZZY, RIGID = range(2)
 
@@ -28,7 +28,19 @@ class Rules(NamedTuple):
 
 
 RULES_TYPE = types.NamedTuple(
-    [COLUMN, TABLE, TABLE, FACTOR, TABLE, TABLE, COLUMN, COLUMN, REALS, INTS], Rules
+    [
+        FROZEN_INTS,
+        FROZEN_REAL_TABLE,
+        FROZEN_REAL_TABLE,
+        FROZEN_REALS,
+        FROZEN_REAL_TABLE,
+        FROZEN_REAL_TABLE,
+        FROZEN_INTS,
+        FROZEN_INTS,
+        REALS,
+        INTS,
+    ],
+    Rules,
 )
 
 

@@ -3,15 +3,17 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int64, types, void
+from numba import float64, int64, types, void
 
 from queuesmith.compiled import kernel, on_demand
-from queuesmith.engine.kernels.arrays import COLUMN, FACTOR, INTS, REALS
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REAL_TABLE, REALS, TRUTHS
+from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ACTIVE,
     BOOKED,
     CANCEL,
     DECISIONS,
+    DUE,
     ENDING,
     FREE,
     HEAD,
@@ -33,7 +35,6 @@ from queuesmith.engine.kernels.pool import (
     take_out_started,
 )
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
-from queuesmith.engine.kernels.running import insert_due, remove_due
 
 SIMPLE, ADVANCED, PREFERRED = range(3)
 ROUNDING = 1e-12
@@ -70,11 +71,11 @@ class Tuning(NamedTuple):
 TUNING_TYPE = types.NamedTuple(
     [
         POOL_TYPE,
-        types.NamedTuple([INTS, INTS, INTS, INTS, boolean[::1]], Booking),
-        COLUMN,
-        FACTOR,
+        types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking),
+        FROZEN_INTS,
+        FROZEN_REALS,
         REALS,
-        float64[:, ::1],
+        REAL_TABLE,
         INTS,
         INTS,
         INTS,
@@ -105,8 +106,9 @@ def turn_bookings(tuning, now):
     while i < counters[BOOKED]:
         number = booking.active[i]
         if booking.holding[number] and booking.end[number] == now:
-            counters[FREE] += booking.cores[number]
-            remove_due(replay.running, counters, now, booking.cores[number])
+            cores = booking.cores[number]
+            counters[FREE] += cores
+            counters[DUE] = remove_due(replay.running, counters[DUE], now, cores)
             counters[BOOKED] -= 1
             booking.active[i] = booking.active[counters[BOOKED]]
         else:
@@ -115,8 +117,9 @@ def turn_bookings(tuning, now):
         number = booking.active[i]
         if not booking.holding[number] and booking.begin[number] == now:
             booking.holding[number] = True
-            counters[FREE] -= booking.cores[number]
-            insert_due(replay.running, counters, booking.end[number], booking.cores[number])
+            cores, end = booking.cores[number], booking.end[number]
+            counters[FREE] -= cores
+            counters[DUE] = insert_due(replay.running, counters[DUE], end, cores)
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.arrays import REALS
+from queuesmith.compiled.arrays import REALS
 
 
 class Usage(NamedTuple):
