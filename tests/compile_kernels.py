@@ -11,9 +11,10 @@ KERNELS = (
     "queuesmith.federation.replay_kernels",
     "queuesmith.federation.oas",
     "queuesmith.grid.methods",
-    "queuesmith.knobs.kernels",
+    "queuesmith.knobs.kernels.runs",
     "queuesmith.optimal.solve:load_kernels",
     "queuesmith.engine.kernels.tuning:answer_request.load",
+    "queuesmith.knobs.kernels.front",
     "queuesmith.tuning.insertion_kernels",
 )
 
