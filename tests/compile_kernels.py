@@ -8,12 +8,13 @@ from concurrent.futures import ProcessPoolExecutor
 KERNELS = (
     "queuesmith.engine.kernels.ruled:run_ruled.load",
     "queuesmith.engine.kernels.tuning:run_tuning.load",
-    "queuesmith.federation.replay_kernels",
+    "queuesmith.federation.kernels.heuristic",
     "queuesmith.federation.oas",
     "queuesmith.grid.methods",
     "queuesmith.knobs.kernels.runs",
     "queuesmith.optimal.solve:load_kernels",
     "queuesmith.engine.kernels.tuning:answer_request.load",
+    "queuesmith.federation.kernels.planned",
     "queuesmith.knobs.kernels.front",
     "queuesmith.tuning.insertion_kernels",
 )
