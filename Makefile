@@ -4,7 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
-UNCOMPILED := tests/engine tests/grid/test_heuristics.py tests/grid/test_genetic_operators.py \
+UNCOMPILED := tests/engine tests/compiled/test_heap.py tests/compiled/test_due.py \
+  tests/compiled/test_chance.py tests/grid/test_heuristics.py tests/grid/test_genetic_operators.py \
   tests/tuning/test_insertion.py tests/knobs/test_knapsack.py tests/knobs/test_task_schedule.py \
   tests/knobs/test_sweep.py::test_the_front_holds_what_nothing_beats \
   tests/optimal/test_planning.py tests/optimal/test_search.py \

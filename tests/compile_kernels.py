@@ -6,14 +6,16 @@ from concurrent.futures import ProcessPoolExecutor
 
 #: Modules whose import compiles, or functions that do; those that take longest first.
 KERNELS = (
-    "queuesmith.engine.kernels:run_ruled.load",
-    "queuesmith.engine.kernels:run_tuning.load",
-    "queuesmith.federation.replay_kernels",
+    "queuesmith.engine.kernels.ruled:run_ruled.load",
+    "queuesmith.engine.kernels.tuning:run_tuning.load",
+    "queuesmith.federation.kernels.heuristic",
     "queuesmith.federation.oas",
     "queuesmith.grid.methods",
-    "queuesmith.knobs.kernels",
+    "queuesmith.knobs.kernels.runs",
     "queuesmith.optimal.solve:load_kernels",
-    "queuesmith.engine.kernels:answer_request.load",
+    "queuesmith.engine.kernels.tuning:answer_request.load",
+    "queuesmith.federation.kernels.planned",
+    "queuesmith.knobs.kernels.front",
     "queuesmith.tuning.insertion_kernels",
 )
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from queuesmith import Workload, simulate
 from queuesmith.errors import OutputError, UsageError, WorkloadError
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.store import SweepStore
@@ -182,14 +182,14 @@ def test_a_killed_sweep_goes_on_where_it_was(log, tmp_path, monkeypatch):
     monkeypatch.setattr(SweepStore, "save", saved)
 
     replayed = 0
-    run_lines = kernels.run_lines
+    run_lines = runs.run_lines
 
     def counting(*arguments):
         nonlocal replayed
         replayed += len(arguments[2])
         run_lines(*arguments)
 
-    monkeypatch.setattr(kernels, "run_lines", counting)
+    monkeypatch.setattr(runs, "run_lines", counting)
     again = sweep(log, cores=CORES, ranges="-1:1:0.25", keep=keep)
     assert np.array_equal(again.costs, whole.costs)
     assert replayed < len(whole)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from queuesmith.optimal import bounds, kernels
+from queuesmith.optimal import bounds
 from queuesmith.optimal.bounds import Proof, free_area, least_span
+from queuesmith.optimal.kernels import branching
 from queuesmith.optimal.planning import Problem
 from queuesmith.optimal.search import Search
 from tests.optimal.twins import least_value, random_snapshot, small_snapshots
@@ -104,8 +105,8 @@ def test_the_heap_gives_the_least_bound_first():
     numbers = np.random.default_rng(0).permutation(50)
     tree.bound[:50] = numbers
     for node in range(50):
-        kernels.push(tree, node)
-    assert [tree.bound[kernels.pop(tree)] for _ in range(50)] == sorted(numbers)
+        branching.push(tree, node)
+    assert [tree.bound[branching.pop(tree)] for _ in range(50)] == sorted(numbers)
 
 
 def test_the_best_order_is_not_lost_by_narrowing_windows():

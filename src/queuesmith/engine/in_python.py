@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.engine import kernels
+from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, COUNTERS
 from queuesmith.engine.packing import Packed
 from queuesmith.policy.any_policy import SelfReplaying
 from queuesmith.schedule import Schedule
@@ -21,16 +21,16 @@ class PythonRun:
 
     def __init__(self, packed: Packed, policy: SelfReplaying) -> None:
         self._packed, self._policy = packed, policy
-        self.counters: NDArray[np.int64] = np.zeros(kernels.COUNTERS, np.int64)
+        self.counters: NDArray[np.int64] = np.zeros(COUNTERS, np.int64)
 
     @property
     def cancelled(self) -> bool:
         """Whether the replay should stop."""
-        return bool(self.counters[kernels.CANCEL])
+        return bool(self.counters[CANCEL])
 
     def arrived(self, count: int) -> None:
         """Take note that so many jobs have arrived so far."""
-        self.counters[kernels.ARRIVED] = count
+        self.counters[ARRIVED] = count
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts; a policy from elsewhere is not trusted."""

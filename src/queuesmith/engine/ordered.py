@@ -5,18 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.engine import kernels
+from queuesmith.engine.kernels.constants import (
+    BAD_JOB,
+    BAD_TIME,
+    CONSERVATIVE,
+    EASY,
+    LIST,
+    NONE,
+    PLAN,
+)
+from queuesmith.engine.kernels.ordered import run_changing, run_fixed
+from queuesmith.engine.kernels.replay import new_replay
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.reservations import Answer
 
 BACKFILL_CODES = {
-    "none": kernels.NONE,
-    "list": kernels.LIST,
-    "easy": kernels.EASY,
-    "conservative": kernels.CONSERVATIVE,
-    "plan": kernels.PLAN,
+    "none": NONE,
+    "list": LIST,
+    "easy": EASY,
+    "conservative": CONSERVATIVE,
+    "plan": PLAN,
 }
 
 
@@ -32,8 +42,8 @@ class OrderedRun:
         self._backfill = BACKFILL_CODES[policy.backfill]
         self._rank = packed.rank(order, policy.keep) if order.fixed else None
         self._scorer = None if order.fixed else compile_scorer(order)
-        planned = self._backfill > kernels.EASY
-        self._replay = kernels.new_replay(
+        planned = self._backfill > EASY
+        self._replay = new_replay(
             packed.jobs,
             packed.cluster.cores,
             packed.usage([order]),
@@ -51,17 +61,17 @@ class OrderedRun:
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
         if self._rank is not None:
-            kernels.run_fixed(self._replay, self._rank, self._backfill)
+            run_fixed(self._replay, self._rank, self._backfill)
             return self._replay.start  # type: ignore[no-any-return]
         order = self._order
-        kernels.run_changing(
+        run_changing(
             self._replay,
             self._scorer,
             parameter_values(order),
             self._packed.cluster.cores,
             self._backfill,
         )
-        bad = int(self.counters[kernels.BAD_JOB])
+        bad = int(self.counters[BAD_JOB])
         if bad >= 0:
-            raise not_a_number(order, self._packed.jobs, bad, int(self.counters[kernels.BAD_TIME]))
+            raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
         return self._replay.start  # type: ignore[no-any-return]

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.cluster import Cluster
-from queuesmith.engine import kernels
+from queuesmith.engine.kernels.line import nothing_kept
+from queuesmith.engine.kernels.replay import Jobs
+from queuesmith.engine.kernels.usage import Usage
 from queuesmith.engine.scoring import fixed_scores, no_usage
 from queuesmith.errors import PolicyError, WorkloadError
 from queuesmith.policy.keep import Keep
@@ -52,7 +54,7 @@ class Packed:
     def keep(self, keep: Keep | None) -> NDArray[np.int64]:
         """Return what a line keeps free, as the kernel takes it."""
         if keep is None:
-            return kernels.nothing_kept(1)[0]  # type: ignore[no-any-return]
+            return nothing_kept(1)[0]  # type: ignore[no-any-return]
         cores = self.cluster.cores
         favoured = np.count_nonzero(self._favoured(keep))
         return frozen(np.array([favoured, keep.cores(cores), cores], np.int64))
@@ -61,7 +63,7 @@ class Packed:
         group = self.jobs.group
         return (group >= 1) & (group <= keep.groups) if keep else np.zeros(len(group), np.bool_)
 
-    def usage(self, orders: Sequence[Order]) -> kernels.Usage:
+    def usage(self, orders: Sequence[Order]) -> Usage:
         """Return the bookkeeping of what users consume; empty where no order looks at it."""
         looking = [order for order in orders if order.reads & {"usage_share", "user_share"}]
         if not looking:
@@ -78,13 +80,13 @@ class Packed:
             )
         slots = int(self.jobs.user.max()) + 2
         clock = np.array([half_lives.pop(), self.jobs.submit[0]], np.float64)
-        return kernels.Usage(np.zeros(slots), np.zeros(slots), clock)
+        return Usage(np.zeros(slots), np.zeros(slots), clock)
 
 
-def _columns(workload: Workload, cluster: Cluster) -> kernels.Jobs:
+def _columns(workload: Workload, cluster: Cluster) -> Jobs:
     """Lay the columns out as the kernel takes them; what need not change is not copied."""
     _, user = np.unique(workload.user, return_inverse=True)
-    return kernels.Jobs(
+    return Jobs(
         id=workload.id,
         submit=workload.submit,
         runtime=workload.runtime,

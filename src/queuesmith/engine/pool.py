@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.engine import kernels
+from queuesmith.compiled import njit
+from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME
+from queuesmith.engine.kernels.pool import new_pool, score_nobody
+from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
 from queuesmith.engine.ordered import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.scoring import Scorer, compile_scorer, not_a_number
@@ -32,7 +35,7 @@ class StrategyPool:
         numbers = {line: number for number, line in enumerate(fixed)}
         numbers |= {line: -1 - k for k, line in enumerate(changing)}
         self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing))
-        replay = kernels.new_replay(
+        replay = new_replay(
             packed.jobs,
             packed.cluster.cores,
             packed.usage(self._changing),
@@ -41,7 +44,7 @@ class StrategyPool:
             bookings=bookings,
         )
         rows = [[numbers[_line(s)], BACKFILL_CODES[s.backfill]] for s in strategies]
-        self.pool = kernels.new_pool(
+        self.pool = new_pool(
             replay,
             frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
             frozen(np.stack([packed.keep(line.keep) for line in fixed])),
@@ -50,17 +53,17 @@ class StrategyPool:
         )
 
     @property
-    def replay(self) -> kernels.Replay:
+    def replay(self) -> Replay:
         """The state of the replay."""
         return self.pool.replay
 
     def check(self) -> None:
         """Raise where an order had no number for a job."""
         counters = self.replay.counters
-        bad = int(counters[kernels.BAD_JOB])
+        bad = int(counters[BAD_JOB])
         if bad >= 0:
-            order = self._changing[int(counters[kernels.ACTIVE])]
-            raise not_a_number(order, self._packed.jobs, bad, int(counters[kernels.BAD_TIME]))
+            order = self._changing[int(counters[ACTIVE])]
+            raise not_a_number(order, self._packed.jobs, bad, int(counters[BAD_TIME]))
 
 
 def _line(strategy: Policy) -> Policy:
@@ -94,7 +97,7 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
     It serves all values of the orders' parameters, so that learning them compiles nothing anew.
     """
     if not functions:
-        return kernels.score_nobody  # type: ignore[no-any-return]
+        return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
     namespace: dict[str, Any] = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
     arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
@@ -103,7 +106,5 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
         call = f"score_{k}({arguments}[1:])"
         lines.append(f"    if parameters[0] == {k}: return {call}")
     exec("\n".join([*lines, "    return -1"]), namespace)
-    scorer: Scorer = kernels.njit(kernels.SCORER_TYPE, nogil=True, _nrt=False)(
-        namespace["score_queue"]
-    )
+    scorer: Scorer = njit(SCORER_TYPE, nogil=True, _nrt=False)(namespace["score_queue"])
     return scorer

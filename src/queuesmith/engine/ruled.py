@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.engine import kernels
+from queuesmith.compiled import njit
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
+from queuesmith.engine.kernels import ruled as kernels
+from queuesmith.engine.kernels.constants import MOST_WORK, WORK
+from queuesmith.engine.kernels.rules import FUZZY, RIGID
+from queuesmith.engine.kernels.rules import Rules as PackedRules
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.pool import StrategyPool
 from queuesmith.errors import PatienceError
@@ -48,7 +52,7 @@ class RuledRun:
             np.zeros(len(policy.strategies), np.int64),
         )
         if patience is not None:
-            self.counters[kernels.MOST_WORK] = patience * len(packed.jobs.submit)
+            self.counters[MOST_WORK] = patience * len(packed.jobs.submit)
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -59,7 +63,7 @@ class RuledRun:
         """Replay all jobs and return their starts."""
         kernels.run_ruled(self._ruled, self._describe, self._pool.scorer, self._cores)
         self._pool.check()
-        if self.counters[kernels.WORK] > self.counters[kernels.MOST_WORK]:
+        if self.counters[WORK] > self.counters[MOST_WORK]:
             raise PatienceError(
                 f"rule base '{self._policy}' lets the queue grow so long that its replay was given "
                 f"up: {self._patience:g} jobs would have been looked at for each job of the log."
@@ -74,13 +78,13 @@ class RuledRun:
         return RuleDecisions(self._policy, counts, frozen(self._ruled.count.copy()))
 
 
-def _packed_rules(rules: Rules) -> kernels.Rules:
+def _packed_rules(rules: Rules) -> PackedRules:
     return _packed_fuzzy(rules) if isinstance(rules, FuzzyRules) else _packed_rigid(rules)
 
 
-def _packed_fuzzy(rules: FuzzyRules) -> kernels.Rules:
-    return kernels.Rules(
-        kind=frozen(np.array([kernels.FUZZY, rules.choices], np.int64)),
+def _packed_fuzzy(rules: FuzzyRules) -> PackedRules:
+    return PackedRules(
+        kind=frozen(np.array([FUZZY, rules.choices], np.int64)),
         centre=_frozen_table(rules.centre),
         precision=_frozen_table(0.5 / rules.width**2),
         height=frozen(-np.log(rules.width).sum(axis=1)),
@@ -93,12 +97,12 @@ def _packed_fuzzy(rules: FuzzyRules) -> kernels.Rules:
     )
 
 
-def _packed_rigid(rules: RigidRules) -> kernels.Rules:
+def _packed_rigid(rules: RigidRules) -> PackedRules:
     bounds = np.full((rules.features, max(rules.intervals)), np.inf)
     for feature, values in enumerate(rules.bounds):
         bounds[feature, : len(values)] = values
     return _no_rules()._replace(
-        kind=frozen(np.array([kernels.RIGID, rules.choices], np.int64)),
+        kind=frozen(np.array([RIGID, rules.choices], np.int64)),
         bounds=frozen(bounds),
         intervals=frozen(np.array(rules.intervals, np.int64)),
         choice=frozen(rules.choice.copy()),
@@ -106,9 +110,9 @@ def _packed_rigid(rules: RigidRules) -> kernels.Rules:
     )
 
 
-def _no_rules() -> kernels.Rules:
+def _no_rules() -> PackedRules:
     table, column, reals = np.empty((0, 0)), np.empty(0, np.int64), np.empty(0)
-    return kernels.Rules(
+    return PackedRules(
         kind=frozen(np.zeros(2, np.int64)),
         centre=_frozen_table(table),
         precision=_frozen_table(table),
@@ -149,10 +153,10 @@ def _describing(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]
     fields = ", ".join(State._fields)
     lines = [f"def describe({fields}, values):", f"    state = State({fields})"]
     for i, function in enumerate(functions):
-        namespace[f"feature_{i}"] = kernels.njit(_nrt=False)(function)
+        namespace[f"feature_{i}"] = njit(_nrt=False)(function)
         lines.append(f"    values[{i}] = float(feature_{i}(state))")
     exec("\n".join(lines), namespace)
-    describe: Callable[..., Any] = kernels.njit(kernels.DESCRIBE_TYPE, nogil=True, _nrt=False)(
+    describe: Callable[..., Any] = njit(kernels.DESCRIBE_TYPE, nogil=True, _nrt=False)(
         namespace["describe"]
     )
     return describe

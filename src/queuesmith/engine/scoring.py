@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.compiled import njit
 from queuesmith.engine.compiler_errors import explain
-from queuesmith.engine.kernels import SCORER_TYPE, Jobs, Usage, njit, usage_clock
+from queuesmith.engine.kernels.replay import SCORER_TYPE, Jobs
+from queuesmith.engine.kernels.usage import Usage, usage_clock
 from queuesmith.errors import PolicyError
 from queuesmith.policy.order import VIEWS, Order
 from queuesmith.policy.view import Job, Machine

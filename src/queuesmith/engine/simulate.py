@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 
 from queuesmith.cluster import Cluster
-from queuesmith.engine import kernels
 from queuesmith.engine.in_python import PythonRun
+from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.ordered import OrderedRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.ruled import RuledRun
@@ -112,18 +112,18 @@ class Replay:
     @property
     def progress(self) -> float:
         """The share of jobs that have arrived so far, 0 to 1."""
-        return float(self._run.counters[kernels.ARRIVED]) / len(self.workload)
+        return float(self._run.counters[ARRIVED]) / len(self.workload)
 
     def cancel(self) -> None:
         """Stop the replay at its next event; ``run`` then raises CancelledError."""
-        self._run.counters[kernels.CANCEL] = 1
+        self._run.counters[CANCEL] = 1
 
     def run(self) -> Schedule:
         """Replay all jobs and return the schedule."""
         began = time.perf_counter()
         start = self._run.run()
         seconds = time.perf_counter() - began
-        if self._run.counters[kernels.CANCEL]:
+        if self._run.counters[CANCEL]:
             raise CancelledError(f"the replay of '{self.workload.name}' was cancelled.")
         return Schedule(
             self.workload,

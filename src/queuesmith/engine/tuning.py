@@ -11,8 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.engine import kernels
+from queuesmith.compiled import njit
 from queuesmith.engine.decisions import TuningDecisions
+from queuesmith.engine.kernels.constants import BOOKED, DECISIONS, NEVER
+from queuesmith.engine.kernels.pool import Pool
+from queuesmith.engine.kernels.tuning import (
+    PLAN_MEASURES,
+    PLAN_VALUE_TYPE,
+    Booking,
+    Tuning,
+    answer_request,
+    run_tuning,
+)
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.pool import StrategyPool
 from queuesmith.policy.policy import Policy
@@ -33,9 +43,9 @@ class TuningRun:
         self.answers: tuple[Answer, ...] = ()
         strategies = [Policy(order, "plan") for order in policy.candidates]
         self._pool = StrategyPool(packed, strategies, bookings=len(self._requests))
-        kernels.run_tuning.load()
+        run_tuning.load()
         if self._requests:
-            kernels.answer_request.load()  # so that the first answer's time is the answer's
+            answer_request.load()  # so that the first answer's time is the answer's
         self._plan_value = compile_plan_value(policy.objective)
         self._tuning = _new_tuning(policy, self._pool.pool, len(self._requests))
 
@@ -49,47 +59,45 @@ class TuningRun:
         for number, request in enumerate(self._requests):
             self._run_until(request.submit)
             self.answers += (self._answered(number, request),)
-        self._run_until(kernels.NEVER)
+        self._run_until(NEVER)
         return self._pool.replay.start  # type: ignore[no-any-return]
 
     def _run_until(self, instant: int) -> None:
-        kernels.run_tuning(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
+        run_tuning(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
         self._pool.check()
 
     def _answered(self, number: int, request: Request) -> Answer:
         began = time.perf_counter()
         duration = request.end - request.begin
-        room = kernels.answer_request(
-            self._tuning, request.submit, request.begin, duration, request.cores
-        )
+        room = answer_request(self._tuning, request.submit, request.begin, duration, request.cores)
         seconds = time.perf_counter() - began
         if room > request.begin:
             return Answer(request, False, int(room), seconds)
         booking = self._tuning.booking
         booking.begin[number], booking.end[number] = request.begin, request.end
         booking.cores[number] = request.cores
-        booking.active[self.counters[kernels.BOOKED]] = number
-        self.counters[kernels.BOOKED] += 1
+        booking.active[self.counters[BOOKED]] = number
+        self.counters[BOOKED] += 1
         return Answer(request, True, None, seconds)
 
     @property
     def decisions(self) -> TuningDecisions:
         """What was decided at each step."""
-        tuning, count = self._tuning, int(self.counters[kernels.DECISIONS])
+        tuning, count = self._tuning, int(self.counters[DECISIONS])
         sign = -1.0 if self._policy.objective.better == "higher" else 1.0
         columns = (tuning.time, tuning.choice, tuning.waiting, sign * tuning.value[:count])
         return TuningDecisions(self._policy, *(frozen(column[:count].copy()) for column in columns))
 
 
-def _new_tuning(policy: SelfTuning, pool: kernels.Pool, bookings: int) -> kernels.Tuning:
+def _new_tuning(policy: SelfTuning, pool: Pool, bookings: int) -> Tuning:
     jobs = len(pool.replay.jobs.submit)
     steps = jobs if policy.steps == "submissions" else 2 * jobs
     preferred = 0 if policy.preferred is None else policy.candidates.index(policy.preferred)
     settings = [list(DECIDERS).index(policy.decider), preferred, policy.steps == "all"]
     empty = functools.partial(np.empty, dtype=np.int64)
-    return kernels.Tuning(
+    return Tuning(
         pool,
-        kernels.Booking(
+        Booking(
             begin=empty(bookings),
             end=empty(bookings),
             cores=empty(bookings),
@@ -98,7 +106,7 @@ def _new_tuning(policy: SelfTuning, pool: kernels.Pool, bookings: int) -> kernel
         ),
         settings=frozen(np.array(settings, np.int64)),
         margin=frozen(np.array([policy.margin])),
-        measures=np.empty(kernels.PLAN_MEASURES),
+        measures=np.empty(PLAN_MEASURES),
         value=np.empty((steps, len(policy.candidates))),
         time=empty(steps),
         choice=empty(steps),
@@ -117,7 +125,7 @@ def compile_plan_value(objective: Objective) -> Callable[..., Any]:
 def _compiled(source: str) -> Callable[..., Any]:
     namespace: dict[str, Any] = {"math": math}
     exec(f"def plan_value(measures): return float({source})", namespace)
-    compiled: Callable[..., Any] = kernels.njit(
-        kernels.PLAN_VALUE_TYPE, nogil=True, error_model="numpy", _nrt=False
+    compiled: Callable[..., Any] = njit(
+        PLAN_VALUE_TYPE, nogil=True, error_model="numpy", _nrt=False
     )(namespace["plan_value"])
     return compiled

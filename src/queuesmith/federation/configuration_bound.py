@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.federation import priced_kernels as priced
 from queuesmith.federation.federation import Floats, Ints
+from queuesmith.federation.kernels.earning import Pricing, earn_most
 from queuesmith.federation.packed import Packed
 from queuesmith.solvers import solver_library
 
@@ -120,7 +120,7 @@ def best_configurations(packed: Packed, price: Floats, most: int = 1) -> Found:
     bound = 0.0
     while len(left) and len(columns) < most:
         space = _space(packed, rate, left)
-        _, proven = priced.earn_most(ground, states, space, MOST_NODES)
+        _, proven = earn_most(ground, states, space, MOST_NODES)
         if not columns and proven > 0:
             bound = float(price.sum()) / proven
         columns.append(np.sort(space.found[space.found >= 0]))
@@ -128,9 +128,9 @@ def best_configurations(packed: Packed, price: Floats, most: int = 1) -> Found:
     return Found(bound, columns)
 
 
-def _space(packed: Packed, rate: Floats, order: Ints) -> priced.Pricing:
+def _space(packed: Packed, rate: Floats, order: Ints) -> Pricing:
     count, links = len(order), len(packed.ground.limit)
-    return priced.Pricing(
+    return Pricing(
         rate,
         order,
         np.zeros((count + 1, packed.size)),

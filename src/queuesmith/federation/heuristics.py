@@ -15,9 +15,18 @@ from typing import NamedTuple
 import numpy as np
 
 from queuesmith.errors import UsageError
-from queuesmith.federation import replay_kernels as kernels
 from queuesmith.federation.federation import Federation, Floats, Ints
 from queuesmith.federation.jobs import FederationJobs
+from queuesmith.federation.kernels.heuristic import run_heuristic
+from queuesmith.federation.kernels.site import (
+    CHEAPEST,
+    FASTEST,
+    LINK_AWARE,
+    MOST_FREE,
+    ONE_CLUSTER,
+    Manner,
+    Running,
+)
 from queuesmith.federation.packing import (
     empty_draft,
     empty_line,
@@ -71,11 +80,11 @@ ORDERS: dict[str, Callable[[FederationJobs], Floats]] = {
 
 #: Which nodes a job gets.
 ALLOCATIONS = {
-    "fastest": kernels.FASTEST,  # the fastest free nodes, wherever they are
-    "most-free": kernels.MOST_FREE,  # clusters with most free nodes first
-    "one-cluster": kernels.ONE_CLUSTER,  # co-allocated only where no cluster has room
-    "link-aware": kernels.LINK_AWARE,  # the same, and then so that links are least loaded
-    "cheapest": kernels.CHEAPEST,  # least power wasted: see `large_queue`
+    "fastest": FASTEST,  # the fastest free nodes, wherever they are
+    "most-free": MOST_FREE,  # clusters with most free nodes first
+    "one-cluster": ONE_CLUSTER,  # co-allocated only where no cluster has room
+    "link-aware": LINK_AWARE,  # the same, and then so that links are least loaded
+    "cheapest": CHEAPEST,  # least power wasted: see `large_queue`
 }
 
 
@@ -129,7 +138,7 @@ def place_by_heuristic(
     chosen = named_heuristic(heuristic)
     order = queue_order(ORDERS[chosen.order](jobs))
     began = time.perf_counter()
-    manner = kernels.Manner(
+    manner = Manner(
         rule=named_allocation(allocation),
         fit=int(chosen.fit),
         limit=float(saturation),
@@ -151,13 +160,11 @@ def place_by_heuristic(
     )
 
 
-def run_order(
-    federation: Federation, jobs: FederationJobs, order: Ints, manner: kernels.Manner
-) -> kernels.Running:
+def run_order(federation: Federation, jobs: FederationJobs, order: Ints, manner: Manner) -> Running:
     """Replay jobs in a given order of the queue, and return what became of each."""
     running = nobody_running(federation, jobs)
     ground = pack_ground(federation)
-    kernels.run_heuristic(
+    run_heuristic(
         ground,
         pack_work(jobs),
         empty_line(order),

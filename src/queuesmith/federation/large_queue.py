@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from queuesmith.federation import replay_kernels as kernels
 from queuesmith.federation.bounds import PriceBound, price_bound, simple_bound
 from queuesmith.federation.federation import Federation, Floats
 from queuesmith.federation.heuristics import queue_order
 from queuesmith.federation.jobs import FederationJobs
+from queuesmith.federation.kernels.heuristic import run_heuristic
+from queuesmith.federation.kernels.site import CHEAPEST, FASTEST, LINK_AWARE, ONE_CLUSTER, Manner
 from queuesmith.federation.packing import (
     empty_draft,
     empty_line,
@@ -39,7 +40,7 @@ from queuesmith.workload.options import seeded
 SHAPES = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (1.0, 0.2), (0.5, 1.0))
 PATIENCES = (1.001, 1.01, 1.03, 1.06, 1.1, 1.2, 1.3, math.inf)
 #: Rules of allocation that are tried beside the cheapest nodes.
-OTHER_RULES = (kernels.FASTEST, kernels.ONE_CLUSTER, kernels.LINK_AWARE)
+OTHER_RULES = (FASTEST, ONE_CLUSTER, LINK_AWARE)
 AIMS = 10
 NUDGES = 40
 #: The standard deviations of the logarithms of the order's noise.
@@ -51,7 +52,7 @@ class Attempt:
     """One way to schedule the queue."""
 
     key: Floats
-    rule: int = kernels.CHEAPEST
+    rule: int = CHEAPEST
     patience: float = math.inf
     aim: float = math.inf
 
@@ -138,14 +139,14 @@ class _Search:
     def run(self, attempt: Attempt) -> None:
         """Schedule the queue in one way; keep it if it is the best."""
         running = nobody_running(self.federation, self.jobs)
-        kernels.run_heuristic(
+        run_heuristic(
             self.ground,
             self.work,
             empty_line(queue_order(attempt.key)),
             running,
             empty_site(self.federation, self.ground),
             empty_draft(self.federation),
-            kernels.Manner(
+            Manner(
                 rule=attempt.rule,
                 fit=1,
                 limit=float(self.saturation),

@@ -6,9 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from queuesmith.federation import priced_kernels as priced
-from queuesmith.federation import search_kernels as kernels
 from queuesmith.federation.federation import Floats, Ints
+from queuesmith.federation.kernels.beam import Beam, Heap
+from queuesmith.federation.kernels.plans import Ground
+from queuesmith.federation.kernels.states import States, fill_states
+from queuesmith.federation.kernels.steps import Desk
 from queuesmith.federation.modes import Modes
 
 #: Tables over states are made where modes times states are no more than this.
@@ -22,7 +24,7 @@ class Packed:
     def __init__(self, modes: Modes) -> None:
         self.modes = modes
         links = len(modes.federation.clusters)
-        self.ground = kernels.Ground(
+        self.ground = Ground(
             np.ascontiguousarray(modes.first, np.int64),
             np.ascontiguousarray(modes.job, np.int64),
             np.ascontiguousarray(modes.counts, np.int64),
@@ -44,22 +46,22 @@ class Packed:
         return self.modes.complete and self.size <= MOST_STATES and cells <= MOST_CELLS
 
     @cached_property
-    def states(self) -> priced.States:
+    def states(self) -> States:
         """Which modes fit which states."""
         count = len(self.modes.duration)
-        states = priced.States(np.zeros((count, self.size), np.bool_), np.zeros(count, np.int64))
-        priced.fill_states(self.ground, states)
+        states = States(np.zeros((count, self.size), np.bool_), np.zeros(count, np.int64))
+        fill_states(self.ground, states)
         return states
 
     def rate(self, price: Floats) -> Floats:
         """Return what each mode earns a second."""
         return np.asarray(price[self.modes.job] / self.modes.duration)
 
-    def desk(self, price: Floats, best: int, width: int, halt: Ints) -> priced.Desk:
+    def desk(self, price: Floats, best: int, width: int, halt: Ints) -> Desk:
         """Return space for a search with these prices that wants less than the best makespan."""
         jobs, most = len(self.modes.jobs), int(self.modes.federation.nodes) + 1
         marks = np.random.default_rng(1).integers(0, 2**63, jobs + self.size, np.uint64)
-        return priced.Desk(
+        return Desk(
             self.rate(price),
             np.zeros(self.size),
             np.zeros(len(self.ground.limit), np.int64),
@@ -74,10 +76,10 @@ class Packed:
             halt,
         )
 
-    def beam(self, width: int) -> priced.Beam:
+    def beam(self, width: int) -> Beam:
         """Return space for so many plans begun."""
         jobs, most = len(self.modes.jobs), int(self.modes.federation.nodes) + 1
-        return priced.Beam(
+        return Beam(
             np.zeros((width, jobs), np.bool_),
             np.zeros(width, np.int64),
             np.zeros(width, np.int64),
@@ -90,9 +92,9 @@ class Packed:
         )
 
     @staticmethod
-    def heap(width: int) -> priced.Heap:
+    def heap(width: int) -> Heap:
         """Return space for the best ways to go on."""
-        return priced.Heap(
+        return Heap(
             np.zeros(width),
             np.zeros(width, np.int64),
             np.zeros(width, np.int64),

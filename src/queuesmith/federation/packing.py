@@ -6,12 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from queuesmith.federation import replay_kernels as kernels
 from queuesmith.federation.federation import Federation, Floats, Ints
 from queuesmith.federation.jobs import FederationJobs
+from queuesmith.federation.kernels.site import (
+    COUNTERS,
+    FREE,
+    TOO_WIDE,
+    Draft,
+    Ground,
+    Line,
+    Running,
+    Site,
+    Work,
+)
 
 
-def pack_ground(federation: Federation, node_price: Floats | None = None) -> kernels.Ground:
+def pack_ground(federation: Federation, node_price: Floats | None = None) -> Ground:
     """Return the federation as arrays.
 
     Parameters
@@ -28,7 +38,7 @@ def pack_ground(federation: Federation, node_price: Floats | None = None) -> ker
     classes = _classes(
         federation, np.array([price[nodes[0]] for nodes in federation.group_members])
     )
-    return kernels.Ground(
+    return Ground(
         group_cluster=_own(federation.group_cluster, np.int64),
         group_power=_own(federation.group_power, np.float64),
         group_first=_own(np.concatenate([[0], np.cumsum(size)]), np.int64),
@@ -61,9 +71,9 @@ def _classes(federation: Federation, price: Floats) -> _Classes:
     return _Classes(place[member], power[order], values[order])
 
 
-def pack_work(jobs: FederationJobs, bill: Floats | None = None) -> kernels.Work:
+def pack_work(jobs: FederationJobs, bill: Floats | None = None) -> Work:
     """Return the jobs as arrays."""
-    return kernels.Work(
+    return Work(
         submit=_own(jobs.submit, np.int64),
         tasks=_own(jobs.tasks, np.int64),
         base_time=_own(jobs.base_time, np.float64),
@@ -74,22 +84,22 @@ def pack_work(jobs: FederationJobs, bill: Floats | None = None) -> kernels.Work:
     )
 
 
-def empty_line(order: Ints) -> kernels.Line:
+def empty_line(order: Ints) -> Line:
     """Return a line without waiting jobs; ``order`` are the jobs from the first to the last."""
     count = len(order)
     leaves = 1 << max(count - 1, 1).bit_length()
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
-    tree = np.full(2 * leaves, kernels.TOO_WIDE, np.int64)
-    return kernels.Line(tree=tree, job_at=_own(order, np.int64), rank=rank)
+    tree = np.full(2 * leaves, TOO_WIDE, np.int64)
+    return Line(tree=tree, job_at=_own(order, np.int64), rank=rank)
 
 
-def nobody_running(federation: Federation, jobs: FederationJobs) -> kernels.Running:
+def nobody_running(federation: Federation, jobs: FederationJobs) -> Running:
     """Return the state of jobs of which none has started."""
     count, clusters = len(jobs), len(federation.clusters)
     ints = {name: np.full(count, -1, np.int64) for name in ("start", "end", "since")}
     places = ("heap", "heap_place", "linked", "linked_place")
-    return kernels.Running(
+    return Running(
         **ints,
         nodes=np.full(int(jobs.offset[-1]), -1, np.int64),
         use=np.zeros((count, clusters)),
@@ -100,12 +110,12 @@ def nobody_running(federation: Federation, jobs: FederationJobs) -> kernels.Runn
     )
 
 
-def empty_site(federation: Federation, ground: kernels.Ground) -> kernels.Site:
+def empty_site(federation: Federation, ground: Ground) -> Site:
     """Return the federation with all nodes free and nothing on its links."""
     clusters = len(federation.clusters)
-    counter = np.zeros(kernels.COUNTERS, np.int64)
-    counter[kernels.FREE] = federation.nodes
-    return kernels.Site(
+    counter = np.zeros(COUNTERS, np.int64)
+    counter[FREE] = federation.nodes
+    return Site(
         node_free=np.ones(federation.nodes, np.uint8),
         group_free=_own(federation.group_nodes, np.int64),
         cluster_free=_own(federation.cluster_nodes, np.int64),
@@ -117,11 +127,11 @@ def empty_site(federation: Federation, ground: kernels.Ground) -> kernels.Site:
     )
 
 
-def empty_draft(federation: Federation) -> kernels.Draft:
+def empty_draft(federation: Federation) -> Draft:
     """Return room for one decision."""
     groups, clusters = len(federation.group_nodes), len(federation.clusters)
     sizes = (groups, groups, groups, clusters, clusters, clusters, clusters)
-    return kernels.Draft(*(np.zeros(size, np.int64) for size in sizes))
+    return Draft(*(np.zeros(size, np.int64) for size in sizes))
 
 
 def _own(values: Any, kind: Any) -> Any:

@@ -16,10 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from queuesmith.errors import ScheduleError, UsageError
-from queuesmith.federation import replay_kernels as kernels
 from queuesmith.federation.federation import Federation, Ints
 from queuesmith.federation.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.jobs import FederationJobs, check_fits
+from queuesmith.federation.kernels.planned import run_plan
+from queuesmith.federation.kernels.site import NOW, STARTED
 from queuesmith.federation.methods import named_method, place
 from queuesmith.federation.packing import empty_site, nobody_running, pack_ground, pack_work
 from queuesmith.federation.place_options import PlaceOptions
@@ -131,7 +132,7 @@ class _Windows:
     @property
     def now(self) -> int:
         """The last second at which something happened."""
-        return int(self.site.counter[kernels.NOW])
+        return int(self.site.counter[NOW])
 
     def plan_next(self, decide: Decider, size: int) -> None:
         """Plan the first jobs that wait, or the next to arrive, and go on until they run."""
@@ -160,7 +161,7 @@ class _Windows:
         after = self.planned + len(chosen)
         self.order[self.planned : after] = chosen[np.argsort(plan.start, kind="stable")]
         self.planned = after
-        kernels.run_plan(
+        run_plan(
             self.ground,
             self.work,
             self.running,
@@ -172,7 +173,7 @@ class _Windows:
             float(self.saturation),
             int(to_the_end),
         )
-        if self.site.counter[kernels.STARTED] < after:
+        if self.site.counter[STARTED] < after:
             job = int(self.waiting[0])
             raise ScheduleError(
                 f"job {self.jobs.id[job]} can never start where '{plan.method}' puts it: its links "

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from queuesmith.federation import priced_kernels as priced
-from queuesmith.federation import search_kernels as kernels
 from queuesmith.federation.federation import Floats, Ints
+from queuesmith.federation.kernels import annealing, plans
+from queuesmith.federation.kernels.beam import run_beam
+from queuesmith.federation.kernels.steps import BEST
 from queuesmith.federation.packed import Packed
 from queuesmith.federation.placement import Placement
 
@@ -68,8 +69,8 @@ def plan_of(packed: Packed, placement: Placement) -> Plan | None:
 def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> Plan:
     """Plan jobs in an order, each as early as possible."""
     start = np.zeros(len(order), np.int64)
-    profile = kernels.new_profile(packed.ground)
-    span = kernels.plan(
+    profile = plans.new_profile(packed.ground)
+    span = plans.plan(
         packed.ground, profile, np.ascontiguousarray(order), np.ascontiguousarray(mode), start
     )
     return Plan(np.array(mode), start, int(span))
@@ -78,13 +79,13 @@ def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> Plan:
 def anneal_plan(packed: Packed, plan: Plan, *, seconds: float, seed: int, halt: Ints) -> Plan:
     """Anneal from a plan until time is up; return the best plan, never a longer one."""
     ends = time.perf_counter() + seconds
-    profile, walk = kernels.new_profile(packed.ground), _new_walk(plan, seed, halt)
+    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, halt)
     steps = PROBE
     while time.perf_counter() < ends and not halt[0]:
         began = time.perf_counter()
         span = float(walk.best[0])
         walk.order[:], walk.mode[:] = walk.best_order, walk.best_mode
-        kernels.anneal(packed.ground, profile, walk, HOT * span, COLD * span, steps)
+        annealing.anneal(packed.ground, profile, walk, HOT * span, COLD * span, steps)
         spent = max(time.perf_counter() - began, 1e-5)
         wanted = min(LONGEST_COOLING, ends - time.perf_counter())
         steps = max(PROBE, int(min(4 * steps, steps * wanted / spent)))
@@ -93,14 +94,14 @@ def anneal_plan(packed: Packed, plan: Plan, *, seconds: float, seed: int, halt: 
 
 def anneal_steps(packed: Packed, plan: Plan, *, steps: int, seed: int) -> Plan:
     """Anneal once, for so many steps; return the best plan, never a longer one."""
-    profile, walk = kernels.new_profile(packed.ground), _new_walk(plan, seed, np.zeros(1, np.int64))
-    kernels.anneal(packed.ground, profile, walk, HOT * plan.span, COLD * plan.span, steps)
+    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, np.zeros(1, np.int64))
+    annealing.anneal(packed.ground, profile, walk, HOT * plan.span, COLD * plan.span, steps)
     return plan_in_order(packed, walk.best_order, walk.best_mode)
 
 
-def _new_walk(plan: Plan, seed: int, halt: Ints) -> kernels.Walk:
+def _new_walk(plan: Plan, seed: int, halt: Ints) -> annealing.Walk:
     order = np.argsort(plan.start, kind="stable").astype(np.int64)
-    return kernels.Walk(
+    return annealing.Walk(
         order.copy(),
         plan.mode.copy(),
         np.zeros(len(order), np.int64),
@@ -139,7 +140,7 @@ def beam_plan(
     A plan shorter than ``best``, or None.
     """
     desk = packed.desk(price, best, width, halt)
-    priced.run_beam(
+    run_beam(
         packed.ground,
         packed.states,
         desk,
@@ -148,5 +149,5 @@ def beam_plan(
         packed.heap(SPARE * width),
         bias,
     )
-    span = int(desk.result[priced.BEST])
+    span = int(desk.result[BEST])
     return Plan(desk.best_mode, desk.best_start, span) if span < best else None

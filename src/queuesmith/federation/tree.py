@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.federation import priced_kernels as priced
 from queuesmith.federation.configuration_bound import ConfigurationBound
 from queuesmith.federation.federation import Floats, Ints
+from queuesmith.federation.kernels.steps import BEST
+from queuesmith.federation.kernels.tree import Tree, fill_table, search_tree
 from queuesmith.federation.packed import Packed
 from queuesmith.federation.search import Plan
 from queuesmith.solvers import solver_library
@@ -34,7 +35,7 @@ class Forest:
         self.prices: Floats = np.array(prices)
         self.tables = np.zeros((len(prices), 1 << count, packed.size))
         for price, table in zip(self.prices, self.tables, strict=True):
-            priced.fill_table(packed.ground, packed.states, packed.rate(price), table)
+            fill_table(packed.ground, packed.states, packed.rate(price), table)
         self.before, self.after = _never_together(packed)
 
     @staticmethod
@@ -55,7 +56,7 @@ class Forest:
 
         def look(part: int) -> None:
             ended[part] = bool(
-                priced.search_tree(
+                search_tree(
                     self.packed.ground,
                     self.packed.states,
                     desks[part],
@@ -72,16 +73,16 @@ class Forest:
             thread.start()
         for thread in threads:
             thread.join()
-        desk = min(desks, key=lambda each: int(each.result[priced.BEST]))
-        span = int(desk.result[priced.BEST])
+        desk = min(desks, key=lambda each: int(each.result[BEST]))
+        span = int(desk.result[BEST])
         plan = Plan(desk.best_mode, desk.best_start, span) if span < best else None
         return plan, all(ended)
 
-    def _tree(self) -> priced.Tree:
+    def _tree(self) -> Tree:
         count, most = len(self.packed.modes.jobs), int(self.packed.modes.federation.nodes) + 1
         need = np.zeros((count + 1, len(self.prices)))
         need[0] = self.prices.sum(axis=1)
-        return priced.Tree(
+        return Tree(
             np.zeros(count + 1, np.int64),
             np.zeros(count + 1, np.int64),
             np.zeros(count + 1, np.int64),

@@ -19,16 +19,15 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import float64, int64, types, uint64, void
+from numba import float64, int64, types, void
 from numpy.typing import NDArray
 
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import BITS, INTS, REALS
+from queuesmith.compiled.chance import uniform
 from queuesmith.grid.bounds import Bound
 from queuesmith.grid.etc_matrix import Floats
-
-njit: Any = numba.njit  # its stubs do not know all its options
-kernel = njit(_nrt=False)
 
 #: How many columns there are for each job, about, the cheapest of all; and each has at least.
 FEW, LEAST = 5.5, 4
@@ -69,17 +68,6 @@ class State(NamedTuple):
 
 
 @kernel
-def uniform(seed):
-    """Return a number from 0 up to 1, by Marsaglia's xorshift64."""
-    x = seed[0]
-    x ^= x << uint64(13)
-    x ^= x >> uint64(7)
-    x ^= x << uint64(17)
-    seed[0] = x
-    return float64(x >> uint64(11)) * 1.1102230246251565e-16
-
-
-@kernel
 def use(columns, state, column):
     """Let a job use another column, and update the loads."""
     job = columns.owner[column]
@@ -114,17 +102,11 @@ def try_column(columns, state, target, steep, temperature):
 
 # -- compiled --------------------------------------------------------------------------------------
 
-_REALS, _INTS = float64[::1], int64[::1]
-COLUMNS_TYPE = types.NamedTuple([_INTS, _REALS, _INTS, _REALS, _INTS, _REALS], Columns)
-STATE_TYPE = types.NamedTuple([_INTS, _REALS, uint64[::1]], State)
+COLUMNS_TYPE = types.NamedTuple([INTS, REALS, INTS, REALS, INTS, REALS], Columns)
+STATE_TYPE = types.NamedTuple([INTS, REALS, BITS], State)
 
 
-@njit(
-    void(COLUMNS_TYPE, STATE_TYPE, float64, float64, float64, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(void(COLUMNS_TYPE, STATE_TYPE, float64, float64, float64, int64))
 def anneal_columns(columns, state, target, steep, temperature, steps):
     """Make machines keep to the target by single moves."""
     for _ in range(steps):

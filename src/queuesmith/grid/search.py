@@ -12,8 +12,6 @@ All ``2 ** flips`` ways of dividing those jobs are looked at, by meeting in the 
 jobs give one sorted list of sums, the other half a second, and one sweep over both finds the way
 in which the first machine keeps to the target and the second finishes as early as possible. What
 lies beyond the target thus wanders from machine to machine, as in simulated annealing, and shrinks.
-
-Everything compiled that calls each other lives in this file.
 """
 
 from __future__ import annotations
@@ -23,15 +21,23 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import float64, int32, int64, types, uint64, void
+from numba import float64, int64, types, uint64, void
 from numpy.typing import NDArray
 
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import (
+    BITS,
+    FROZEN_REAL_TABLE,
+    FROZEN_REALS,
+    FROZEN_SMALL_TABLE,
+    INTS,
+    REALS,
+    SMALL_INTS,
+    SMALL_TABLE,
+)
+from queuesmith.compiled.chance import below, next_random, uniform
 from queuesmith.grid.bounds import Bound
-
-njit: Any = numba.njit  # its stubs do not know all its options
-kernel = njit(_nrt=False)
 
 # Places in the array of numbers that a walk changes.
 TARGET, BEST, STALE, STEP, FLOW, SPAN = range(6)
@@ -115,32 +121,6 @@ HEAT, COLD = 0.1, 1e-4
 CHEAP = 1e-3
 
 
-# -- chance ----------------------------------------------------------------------------------------
-
-
-@kernel
-def next_random(seed):
-    """Return the next of Marsaglia's xorshift64 numbers."""
-    x = seed[0]
-    x ^= x << uint64(13)
-    x ^= x >> uint64(7)
-    x ^= x << uint64(17)
-    seed[0] = x
-    return x
-
-
-@kernel
-def uniform(seed):
-    """Return a number from 0 up to 1."""
-    return float64(next_random(seed) >> uint64(11)) * 1.1102230246251565e-16
-
-
-@kernel
-def draw(seed, count):
-    """Return a whole number from 0 up to the count."""
-    return int64(uniform(seed) * count)
-
-
 # -- the mapping -----------------------------------------------------------------------------------
 
 
@@ -195,7 +175,7 @@ def choose_late(state):
         late += state.load[machine] > state.numbers[TARGET]
     if late == 0:
         return -1
-    skip = draw(state.seed, late)
+    skip = below(state.seed, late)
     for machine in range(len(state.load)):
         if state.load[machine] > state.numbers[TARGET]:
             if skip == 0:
@@ -222,7 +202,7 @@ def choose_flips(ground, state, room, capped, other, dearest, most):
     found = gather(ground, state, room, found, other, capped, dearest)
     flips = min(found, most)
     for i in range(flips):
-        at = i + draw(state.seed, found - i)
+        at = i + below(state.seed, found - i)
         job = room.job[at]
         room.job[at] = room.job[i]
         room.job[i] = job
@@ -330,11 +310,11 @@ def choose_other(ground, state, machine):
     """Return another machine: one that is cheap for one of this one's jobs, or any."""
     machines = len(state.load)
     if state.count[machine] > 0 and next_random(state.seed) >> uint64(62) != 0:
-        job = state.member[machine, draw(state.seed, state.count[machine])]
-        other = int64(ground.near[job, draw(state.seed, ground.near.shape[1])])
+        job = state.member[machine, below(state.seed, state.count[machine])]
+        other = int64(ground.near[job, below(state.seed, ground.near.shape[1])])
         if other != machine:
             return other
-    return (machine + 1 + draw(state.seed, machines - 1)) % machines
+    return (machine + 1 + below(state.seed, machines - 1)) % machines
 
 
 @kernel
@@ -350,7 +330,7 @@ def step(ground, state, room, habits):
     """Divide some jobs of two machines anew."""
     machines = len(state.load)
     late = choose_late(state)
-    capped = late if late >= 0 else draw(state.seed, machines)
+    capped = late if late >= 0 else below(state.seed, machines)
     other = choose_other(ground, state, capped)
     if next_random(state.seed) >> uint64(63) == 0:
         capped, other = other, capped
@@ -395,25 +375,18 @@ def relax(state):
     state.numbers[TARGET] = max(modest if near else target, 1.0)
 
 
-_REALS, _INTS, _SMALL = float64[::1], int64[::1], int32[::1]
-_TABLE = types.Array(float64, 2, "C", readonly=True)
-_COLUMN = types.Array(float64, 1, "C", readonly=True)
-_SUMS = types.NamedTuple([_REALS, _REALS, _INTS], Sums)
-_NEAR = types.Array(int32, 2, "C", readonly=True)
-GROUND_TYPE = types.NamedTuple([_TABLE, _TABLE, _COLUMN, _COLUMN, _NEAR], Ground)
-STATE_TYPE = types.NamedTuple(
-    [_INTS, _REALS, int32[:, ::1], _SMALL, _INTS, _INTS, _REALS, uint64[::1]], State
+_SUMS = types.NamedTuple([REALS, REALS, INTS], Sums)
+GROUND_TYPE = types.NamedTuple(
+    [FROZEN_REAL_TABLE, FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_REALS, FROZEN_SMALL_TABLE], Ground
 )
-ROOM_TYPE = types.NamedTuple([_INTS, _REALS, _REALS, _SUMS, _SUMS, _SUMS], Room)
+STATE_TYPE = types.NamedTuple(
+    [INTS, REALS, SMALL_TABLE, SMALL_INTS, INTS, INTS, REALS, BITS], State
+)
+ROOM_TYPE = types.NamedTuple([INTS, REALS, REALS, _SUMS, _SUMS, _SUMS], Room)
 HABITS_TYPE = types.NamedTuple([float64] * 4 + [int64], Habits)
 
 
-@njit(
-    void(GROUND_TYPE, STATE_TYPE, ROOM_TYPE, HABITS_TYPE, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
-)
+@entry(void(GROUND_TYPE, STATE_TYPE, ROOM_TYPE, HABITS_TYPE, int64))
 def walk(ground, state, room, habits, steps):
     """Take so many steps; the best mapping and its makespan are kept in the state."""
     for _ in range(steps):
@@ -502,14 +475,14 @@ def try_change(ground, state, aim, job, goal, peer, current, temperature):
 def propose(ground, state, aim, current, temperature):
     """Choose a job at random and a machine that can run it, at times a peer to swap with."""
     machines = len(state.load)
-    job = draw(state.seed, len(state.machine))
+    job = below(state.seed, len(state.machine))
     home = state.machine[job]
-    goal = (home + 1 + draw(state.seed, machines - 1)) % machines
+    goal = (home + 1 + below(state.seed, machines - 1)) % machines
     if ground.extra[job, goal] == np.inf:
         return current
     peer = -1
     if state.count[goal] > 0 and next_random(state.seed) >> uint64(63) == 0:
-        peer = state.member[goal, draw(state.seed, state.count[goal])]
+        peer = state.member[goal, below(state.seed, state.count[goal])]
         if ground.extra[peer, home] == np.inf:
             return current
     return try_change(ground, state, aim, job, goal, peer, current, temperature)
@@ -529,11 +502,8 @@ def whole_flowtime(ground, state):
     return total
 
 
-@njit(
-    void(GROUND_TYPE, STATE_TYPE, types.NamedUniTuple(float64, 3, Both), float64, float64, int64),
-    nogil=True,
-    cache=True,
-    _nrt=False,
+@entry(
+    void(GROUND_TYPE, STATE_TYPE, types.NamedUniTuple(float64, 3, Both), float64, float64, int64)
 )
 def anneal_both(ground, state, aim, hot, cold, steps):
     """Minimise a mixture of flowtime and makespan while it cools; the best is kept."""

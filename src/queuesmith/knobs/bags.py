@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.errors import UsageError, WorkloadError
-from queuesmith.knobs.kernels import Bags
+from queuesmith.knobs.kernels.replay import Bags
 from queuesmith.workload import Workload
 from queuesmith.workload.options import number, seeded, whole_number
 from queuesmith.workload.workload import Change, Ints

@@ -9,14 +9,15 @@ import numpy as np
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
 from queuesmith.errors import UsageError
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.kernels import runs
+from queuesmith.knobs.kernels.replay import CHUNKS, EASY, LIST, NONE, Record, new_replay
 from queuesmith.knobs.setting import Knobs
 from queuesmith.knobs.task_schedule import TaskSchedule
 from queuesmith.workload import Workload
 
 #: Who may overtake a job that does not fit, by the names of the engine.
-BACKFILLS = {"none": kernels.NONE, "list": kernels.LIST, "easy": kernels.EASY}
+BACKFILLS = {"none": NONE, "list": LIST, "easy": EASY}
 
 
 def knapsack(
@@ -63,13 +64,13 @@ def knapsack(
     began = time.perf_counter()
     chunks = 4 * len(bags)
     while True:
-        replay = kernels.new_replay(packed, machine.cores, chunks=chunks)
-        kernels.run_once(replay, always(), chosen.array(), machine.cores, mode)
-        made = int(replay.counters[kernels.CHUNKS])
+        replay = new_replay(packed, machine.cores, chunks=chunks)
+        runs.run_once(replay, always(), chosen.array(), machine.cores, mode)
+        made = int(replay.counters[CHUNKS])
         if made <= chunks:
             break
         chunks = made  # the same replay again, now with room for all
-    record = kernels.Record(*(column[:made] for column in replay.record))
+    record = Record(*(column[:made] for column in replay.record))
     order = np.lexsort((record.job, record.start))
     return TaskSchedule(
         bags,

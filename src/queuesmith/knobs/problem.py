@@ -14,8 +14,9 @@ import numpy as np
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
 from queuesmith.errors import CancelledError
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import Floats, TaskJobs, rigid
+from queuesmith.knobs.kernels import runs
+from queuesmith.knobs.kernels.replay import CANCEL, Bags, Replay, new_replay
 from queuesmith.knobs.knapsack import always, backfill_mode
 from queuesmith.schedule.measures import CLASSES
 from queuesmith.workload import Workload
@@ -45,7 +46,7 @@ class Problem:
     jobs: TaskJobs
     cluster: Cluster
     backfill: str = "list"
-    _packed: kernels.Bags = field(init=False, repr=False)
+    _packed: Bags = field(init=False, repr=False)
     _number: Ints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,9 +83,9 @@ class Problem:
             digest.update(np.ascontiguousarray(column).tobytes())
         return digest.hexdigest()
 
-    def new_replay(self) -> kernels.Replay:
+    def new_replay(self) -> Replay:
         """Return the working space of one thread."""
-        return kernels.new_replay(self._packed, self.cluster.cores)
+        return new_replay(self._packed, self.cluster.cores)
 
     def costs(
         self,
@@ -94,15 +95,15 @@ class Problem:
         progress: Callable[[float], None] | None = None,
     ) -> Floats:
         """Replay each setting and return one row of costs each, in the order of ``TERMS``."""
-        costs = np.empty((len(settings), kernels.COSTS))
+        costs = np.empty((len(settings), runs.COSTS))
         parts = np.array_split(np.arange(len(settings)), min(max(len(settings), 1), 64))
 
-        def work(replay: kernels.Replay, part: int) -> None:
+        def work(replay: Replay, part: int) -> None:
             rows = parts[part]
             if not len(rows):
                 return
             first, last = int(rows[0]), int(rows[-1]) + 1
-            kernels.run_settings(
+            runs.run_settings(
                 replay,
                 always(),
                 np.ascontiguousarray(settings[first:last]),
@@ -117,7 +118,7 @@ class Problem:
 
     def run_lines(
         self,
-        replay: kernels.Replay,
+        replay: Replay,
         settings: Floats,
         doubt: float,
         costs: Floats,
@@ -125,7 +126,7 @@ class Problem:
         clear: np.ndarray[tuple[int], np.dtype[np.int8]],
     ) -> None:
         """Replay the settings of some lines, none twice where that can be proven."""
-        kernels.run_lines(
+        runs.run_lines(
             replay,
             always(),
             settings,
@@ -140,7 +141,7 @@ class Problem:
 
     def in_threads(
         self,
-        work: Callable[[kernels.Replay, int], None],
+        work: Callable[[Replay, int], None],
         parts: int,
         *,
         workers: int | None = None,
@@ -150,7 +151,7 @@ class Problem:
         if workers is not None:
             whole_number("the number of workers", workers, 1, "Give 1 or more.")
         own = threading.local()
-        replays: list[kernels.Replay] = []
+        replays: list[Replay] = []
         stopped = threading.Event()
 
         def one(part: int) -> None:
@@ -167,7 +168,7 @@ class Problem:
         except BaseException:
             stopped.set()
             for replay in replays:
-                replay.counters[kernels.CANCEL] = 1
+                replay.counters[CANCEL] = 1
             raise
         finally:
             pool.shutdown(cancel_futures=True)

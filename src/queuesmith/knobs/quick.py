@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import Cluster
 from queuesmith.errors import MetricError
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import Floats, TaskJobs
 from queuesmith.knobs.choose import as_objective, evaluate
+from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.sweep import DEFAULT_RANGE, describe_scheduler
@@ -106,7 +106,7 @@ class _Search:
         self.most = min(most, len(self.rows))
         self.rng = seeded(seed)
         self.known = np.zeros(len(self.rows), np.bool_)
-        self.costs = np.full((len(self.rows), kernels.COSTS), np.nan)
+        self.costs = np.full((len(self.rows), runs.COSTS), np.nan)
 
     @property
     def left(self) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from queuesmith.errors import UsageError
 from queuesmith.knobs.bags import Floats
-from queuesmith.knobs.kernels import ROUNDING
+from queuesmith.knobs.kernels.passes import ROUNDING
 from queuesmith.knobs.setting import LARGEST_EXPONENT, NAMES, Knobs
 from queuesmith.workload.workload import Ints
 

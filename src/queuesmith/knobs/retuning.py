@@ -16,9 +16,10 @@ import numpy as np
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
 from queuesmith.errors import MetricError, UsageError
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import rigid
 from queuesmith.knobs.choose import as_objective, evaluate
+from queuesmith.knobs.kernels import runs
+from queuesmith.knobs.kernels.replay import new_replay
 from queuesmith.knobs.knapsack import backfill_mode
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.knobs.sweep import sweep
@@ -138,9 +139,9 @@ class _Tuner:
         when = np.array([turn.second for turn in turns], np.int64)
         when.setflags(write=False)
         knobs = np.array([turn.knobs.values for turn in turns])
-        state = kernels.new_replay(rigid(self.jobs).packed(), self.machine.cores)
+        state = new_replay(rigid(self.jobs).packed(), self.machine.cores)
         mode = backfill_mode(self.backfill)
-        kernels.run_once(state, when, knobs, self.machine.cores, mode)
+        runs.run_once(state, when, knobs, self.machine.cores, mode)
         return np.asarray(state.start)
 
     def search(self, second: int, window: int, start: Ints, now: Knobs) -> Turn | None:

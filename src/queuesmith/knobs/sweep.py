@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from queuesmith.cluster import Cluster
-from queuesmith.knobs import kernels
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.kernels import runs
+from queuesmith.knobs.kernels.replay import CANCEL, Replay
 from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.store import SweepStore
@@ -88,7 +89,7 @@ def sweep(
         describe_scheduler(problem),
         settings.values,
         work.costs,
-        work.origin == kernels.REPLAYED,
+        work.origin == runs.REPLAYED,
         time.perf_counter() - began,
     )
 
@@ -115,10 +116,10 @@ class _Work:
         self.problem, self.settings, self.store = problem, settings, store
         self.workers, self.progress = workers, progress
         count = len(settings)
-        self.costs = np.full((count, kernels.COSTS), np.nan)
+        self.costs = np.full((count, runs.COSTS), np.nan)
         self.clear = np.zeros(count, np.int8)
         own = settings.source == np.arange(count)
-        self.origin = np.where(own, kernels.UNKNOWN, kernels.LATER).astype(np.int8)
+        self.origin = np.where(own, runs.UNKNOWN, runs.LATER).astype(np.int8)
 
     def replay_directions(self) -> None:
         """Replay one setting of each direction, line by line."""
@@ -129,25 +130,25 @@ class _Work:
 
     def copy_or_replay_the_rest(self) -> None:
         """Give the other settings of a direction the same costs, where that is proven."""
-        rest = np.flatnonzero(self.origin == kernels.LATER)
+        rest = np.flatnonzero(self.origin == runs.LATER)
         source = self.settings.source[rest]
         proven = self.clear[source] == 1
         same, others = rest[proven], rest[~proven]
         self.costs[same] = self.costs[source[proven]]
-        self.origin[same] = kernels.PROVEN
-        self.origin[others] = kernels.UNKNOWN
+        self.origin[same] = runs.PROVEN
+        self.origin[others] = runs.UNKNOWN
         if len(others):
             self._in_parts(np.array_split(others, min(len(others), MOST_PARTS)), MOST_PARTS)
 
     def _in_parts(self, parts: list[Ints], first_number: int) -> None:
         todo = [i for i in range(len(parts)) if not self._taken_up(parts[i], first_number + i)]
 
-        def work(replay: kernels.Replay, i: int) -> None:
+        def work(replay: Replay, i: int) -> None:
             rows = parts[todo[i]]
             costs, origin, clear = self.costs[rows], self.origin[rows], self.clear[rows]
             values = self.settings.values[rows]
             self.problem.run_lines(replay, values, self.settings.doubt, costs, origin, clear)
-            if replay.counters[kernels.CANCEL]:
+            if replay.counters[CANCEL]:
                 return
             self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear
             if self.store is not None:

@@ -139,7 +139,7 @@ class SweepResult:
     @cached_property
     def front(self) -> Ints:
         """One setting for each cost vector that no other one equals or beats in every part."""
-        from queuesmith.knobs.kernels import find_front
+        from queuesmith.knobs.kernels.front import find_front
 
         first, _ = self.distinct  # in the order of their cost vectors
         known = [i for i in self.known if i < COST_VECTOR]

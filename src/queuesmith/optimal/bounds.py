@@ -13,7 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from queuesmith.optimal import kernels
+from queuesmith.optimal.kernels import branching
+from queuesmith.optimal.kernels.pricing import Grid, Prices
+from queuesmith.optimal.kernels.problem import NEVER
 from queuesmith.optimal.planning import Problem, placed
 from queuesmith.optimal.snapshot import Floats
 from queuesmith.workload.workload import Ints
@@ -68,19 +70,19 @@ class Proof:
     @property
     def closed(self) -> bool:
         """Whether the best plan is proven to be the best of all."""
-        return self._planted and not self._tree.counters[kernels.OPEN]
+        return self._planted and not self._tree.counters[branching.OPEN]
 
     @property
     def full(self) -> bool:
         """Whether there is no room for further branches."""
         counters = self._tree.counters
-        free = len(self._tree.bound) - counters[kernels.USED] + counters[kernels.SPARE]
+        free = len(self._tree.bound) - counters[branching.USED] + counters[branching.SPARE]
         return bool(free < 2)
 
     @property
     def branches(self) -> int:
         """How often a branch was split."""
-        return int(self._tree.counters[kernels.NODES])
+        return int(self._tree.counters[branching.NODES])
 
     @property
     def bound(self) -> float:
@@ -105,16 +107,16 @@ class Proof:
         steps = int(min(max(seconds / (LOOK_SECONDS * looks), STEPS), ROOT_STEPS))
         tree, horizon = self._tree, self._grid.time[-1]
         tree.earliest[0] = self.problem.earliest
-        tree.latest[0] = kernels.NEVER
+        tree.latest[0] = NEVER
         self._work.price[:-1] = np.maximum(1 - self._grid.time[:-1] / horizon, 0) * _worth(
             self.problem
         )
-        self._run(kernels.plant, steps, ROOT_PATIENCE)
+        self._run(branching.plant, steps, ROOT_PATIENCE)
         self._planted = True
 
     def branch(self, nodes: int) -> None:
         """Split the branches of the least bound, so many."""
-        self._run(kernels.branch, nodes, STEPS, PATIENCE)
+        self._run(branching.branch, nodes, STEPS, PATIENCE)
 
     def run_until(self, ends: float, stopped: Callable[[], bool] = lambda: False) -> None:
         """Plant, then branch until an instant of the performance counter."""
@@ -154,7 +156,7 @@ def _worth(problem: Problem) -> float:
     return float(problem.jobs.weight.sum() / problem.jobs.cores.sum())
 
 
-def _grid(problem: Problem, start: Ints, cells: int) -> kernels.Grid:
+def _grid(problem: Problem, start: Ints, cells: int) -> Grid:
     """Return the instants of the staircase, of a plan, and others at equal distances."""
     end = start + problem.jobs.length
     horizon = int(end.max())
@@ -165,7 +167,7 @@ def _grid(problem: Problem, start: Ints, cells: int) -> kernels.Grid:
     length = problem.jobs.length[:, None]
     end_cell = np.searchsorted(instants, instants + length, "right") - 1
     start_cell = np.maximum(np.searchsorted(instants, instants - length, "right") - 1, 0)
-    return kernels.Grid(
+    return Grid(
         instants,
         np.diff(free_area(problem, instants)),
         end_cell.astype(np.int32),
@@ -183,9 +185,9 @@ def free_area(problem: Problem, instants: Ints) -> Floats:
     return np.asarray(before[step] + free[step] * (instants - time[step]).astype(np.float64))
 
 
-def _tree(jobs: int, cells: int) -> kernels.Tree:
+def _tree(jobs: int, cells: int) -> branching.Tree:
     branches = int(min(MEMORY // (8 * (2 * jobs + cells + 8)), MOST_BRANCHES))
-    return kernels.Tree(
+    return branching.Tree(
         np.empty((branches, jobs), np.int64),
         np.empty((branches, jobs), np.int64),
         np.empty((branches, cells + 1)),
@@ -194,14 +196,14 @@ def _tree(jobs: int, cells: int) -> kernels.Tree:
         np.empty(branches, np.int64),
         np.empty(branches, np.int64),
         np.empty(branches, np.int64),
-        np.zeros(kernels.COUNTERS, np.int64),
+        np.zeros(branching.COUNTERS, np.int64),
     )
 
 
-def _scratch(jobs: int, cells: int) -> kernels.Prices:
+def _scratch(jobs: int, cells: int) -> Prices:
     by_cell = [np.zeros(cells + 1) for _ in range(5)]
     by_job = [np.zeros(jobs) for _ in range(3)]
-    return kernels.Prices(*by_cell, *by_job, *(np.zeros(jobs, np.int64) for _ in range(4)))
+    return Prices(*by_cell, *by_job, *(np.zeros(jobs, np.int64) for _ in range(4)))
 
 
 def _alike(problem: Problem) -> Ints:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.optimal import kernels
+from queuesmith.optimal.kernels.placing import place_order
+from queuesmith.optimal.kernels.problem import Jobs, Staircase
 from queuesmith.optimal.planning import POLICIES, Plan, Problem, placed, plan
 from queuesmith.optimal.snapshot import Snapshot
 from queuesmith.optimal.time_indexed import Slots, capacity_rows, once_rows
@@ -121,14 +122,14 @@ def _slots(problem: Problem, scale: int) -> Slots:
     jobs, stairs = problem.jobs, problem.stairs
     length = -(-jobs.length // scale)
     release = -(-jobs.release // scale)
-    coarse = kernels.Jobs(release, length, jobs.cores, jobs.weight, jobs.span_weight)
+    coarse = Jobs(release, length, jobs.cores, jobs.weight, jobs.span_weight)
     time = -(-stairs.time // scale)
     last = np.append(np.flatnonzero(np.diff(time)), len(time) - 1)
-    steps = kernels.Staircase(time[last], stairs.free[last])
+    steps = Staircase(time[last], stairs.free[last])
     room = problem.room()
     horizon = 0
     for order in POLICIES.values():
-        kernels.place_order(coarse, steps, order(problem.snapshot), room)
+        place_order(coarse, steps, order(problem.snapshot), room)
         horizon = max(horizon, int((room.start + length).max()))
     choices = horizon - length - release + 1
     job = np.repeat(np.arange(len(length)), choices)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.errors import ScheduleError
-from queuesmith.optimal import kernels
+from queuesmith.optimal.kernels.placing import place_order
+from queuesmith.optimal.kernels.problem import Jobs, Room, Staircase
 from queuesmith.optimal.objectives import Objective, find_objective
 from queuesmith.optimal.snapshot import Snapshot
 from queuesmith.workload.workload import Ints
@@ -36,10 +37,10 @@ class Problem:
         return cls(snapshot, find_objective(objective)(snapshot))
 
     @cached_property
-    def jobs(self) -> kernels.Jobs:
+    def jobs(self) -> Jobs:
         """The jobs."""
         jobs = self.snapshot.jobs
-        return kernels.Jobs(
+        return Jobs(
             self.snapshot.release - self.snapshot.now,
             np.array(jobs.walltime),
             np.array(jobs.cores),
@@ -48,14 +49,12 @@ class Problem:
         )
 
     @cached_property
-    def stairs(self) -> kernels.Staircase:
+    def stairs(self) -> Staircase:
         """The staircase."""
-        return kernels.Staircase(
-            self.snapshot.time - self.snapshot.now, np.array(self.snapshot.free)
-        )
+        return Staircase(self.snapshot.time - self.snapshot.now, np.array(self.snapshot.free))
 
     @cached_property
-    def usable(self) -> kernels.Staircase:
+    def usable(self) -> Staircase:
         """The staircase of the cores that jobs can use at once: it bounds more, and loses no plan.
 
         Where 90 cores are free and all jobs have 64, 26 of them are of no use to anybody.
@@ -72,7 +71,7 @@ class Problem:
                 sums |= sums << int(self.jobs.cores[come[joined]])
                 joined += 1
             usable[step] = (sums & ((2 << int(free[step])) - 1)).bit_length() - 1
-        return kernels.Staircase(time, usable)
+        return Staircase(time, usable)
 
     @cached_property
     def constant(self) -> float:
@@ -104,10 +103,10 @@ class Problem:
         last = int((start + self.jobs.length).max())
         return float((self.jobs.weight * start).sum() + self.objective.span_weight * last)
 
-    def room(self) -> kernels.Room:
+    def room(self) -> Room:
         """Return scratch for placing."""
         instants = len(self.stairs.time) + 2 * len(self.snapshot) + 4
-        return kernels.Room(
+        return Room(
             np.empty(instants, np.int64),
             np.empty(instants, np.int64),
             np.empty(len(self.snapshot), np.int64),
@@ -186,7 +185,7 @@ def plan(snapshot: Snapshot, order: str | ArrayLike) -> Plan:
 def placed(problem: Problem, order: Ints) -> tuple[float, Ints]:
     """Return the cost and the starts of jobs placed in an order, in seconds from now."""
     room = problem.room()
-    cost = kernels.place_order(problem.jobs, problem.stairs, order, room)
+    cost = place_order(problem.jobs, problem.stairs, order, room)
     return float(cost), room.start
 
 

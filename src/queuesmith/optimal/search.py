@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from queuesmith.optimal import kernels
+from queuesmith.optimal.kernels.annealing import anneal
 from queuesmith.optimal.planning import Problem, placed
 from queuesmith.workload.workload import Ints
 
@@ -46,7 +46,7 @@ class Search:
         if scale <= 0 or len(self.order) < 2:
             return
         found = np.empty_like(self.order)
-        cost = kernels.anneal(
+        cost = anneal(
             self.problem.jobs,
             self.problem.stairs,
             np.array(self.order),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from queuesmith.compiled import entry, kernel
 
 Ints = NDArray[np.int64]
 
@@ -54,7 +55,7 @@ def empty_profile(jobs: int, cores: int) -> Profile:
     return profile
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def insert_all(profile, submit, runtime, cores, order, start):
     """Give each job, in the order, the earliest room at or after its submission."""
     for job in order:
@@ -63,7 +64,7 @@ def insert_all(profile, submit, runtime, cores, order, start):
         start[job] = begin
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _earliest(profile, submit, runtime, cores):
     """Return the first second from the submission on at which there is room for the job."""
     place, slot = _find(profile, submit)
@@ -85,7 +86,7 @@ def _earliest(profile, submit, runtime, cores):
     return begin  # after the last instant all cores are free
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(profile, begin, end, cores):
     """Let cores be taken from one second to another."""
     _cut(profile, end)
@@ -102,7 +103,7 @@ def _take(profile, begin, end, cores):
         place, slot = place + 1, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(profile, instant):
     """Return the place in the line and the slot of the last instant at or before this one."""
     low, high = 0, profile.blocks[0]
@@ -123,7 +124,7 @@ def _find(profile, instant):
     return low, first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut(profile, instant):
     """Let the profile have this instant; nothing changes there yet."""
     place, slot = _find(profile, instant)
@@ -142,7 +143,7 @@ def _cut(profile, instant):
     profile.size[block] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide(profile, place):
     """Move the later half of a full block into a new one behind it."""
     block, fresh = profile.line[place], profile.blocks[0]
@@ -159,7 +160,7 @@ def _divide(profile, place):
     _note(profile, fresh)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note(profile, block):
     """Look up the most free cores of a block."""
     most = profile.free[block, 0]

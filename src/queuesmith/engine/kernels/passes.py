@@ -1,0 +1,196 @@
+"""One scheduling pass, for each kind of backfill."""
+
+from queuesmith.compiled import kernel
+from queuesmith.compiled.due import reserve
+from queuesmith.engine.kernels.constants import (
+    CONSERVATIVE,
+    DUE,
+    EASY,
+    FREE,
+    HEAD,
+    LIST,
+    NEVER,
+    NEXT_START,
+    NOBODY,
+    NONE,
+    STEPS,
+    TAIL,
+    TOO_WIDE,
+)
+from queuesmith.engine.kernels.line import FAVOURED, KEPT, leave_line, next_in_line
+from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, may_start_now
+from queuesmith.engine.kernels.queue import best, best_that_may_start, close_gap, fill_gap, move
+from queuesmith.engine.kernels.replay import start_job
+
+
+@kernel
+def last_that_may_start(queue, plan, counters, last):
+    """Return the last place up to ``last`` whose job may start now, or one before the head."""
+    while last >= counters[HEAD] and (
+        queue.cores[last] > counters[FREE]
+        or not may_start_now(plan, counters, queue.walltime[last], queue.cores[last])
+    ):
+        last -= 1
+    return last
+
+
+@kernel
+def start_as_planned(replay, now):
+    """Plan every job afresh, in queue order, at its earliest room; start those planned for now."""
+    begin_plan(replay.running, replay.counters, replay.plan, now)
+    start_within_plan(replay, now)
+
+
+@kernel
+def start_within_plan(replay, now):
+    """Do so in a plan that has been begun, and forget the plan."""
+    queue, plan, counters = replay.queue, replay.plan, replay.counters
+    # Room only shrinks while jobs are planned. Behind the last that may still start now none can:
+    # that part of the plan is not needed. It is looked for anew whenever twice as many are planned.
+    last = last_that_may_start(queue, plan, counters, counters[TAIL] - 1)
+    i = counters[HEAD]
+    kept = i
+    look_again = 1
+    while i <= last:
+        walltime, cores = queue.walltime[i], queue.cores[i]
+        begin = earliest(plan, counters, walltime, cores, NEVER)
+        change_plan(plan, counters, begin, begin + walltime, -cores)
+        if begin == now:
+            start_job(replay, queue.job[i], now)
+        else:
+            move(queue, kept, i)
+            kept += 1
+        i += 1
+        if begin == now or i - counters[HEAD] == look_again:
+            last = last_that_may_start(queue, plan, counters, last)
+            look_again = 2 * (i - counters[HEAD])
+    close_gap(queue, counters, kept, i)
+    counters[STEPS] = 0
+
+
+@kernel
+def move_forward(replay, job):
+    """Move a job's reservation to the earliest room; all others stay where they are."""
+    plan, counters, start = replay.plan, replay.counters, replay.start
+    walltime, cores = replay.jobs.walltime[job], replay.jobs.cores[job]
+    old = start[job]
+    new = earliest(plan, counters, walltime, cores, old)
+    if new < old:
+        change_plan(plan, counters, new, min(new + walltime, old), -cores)
+        if old != NEVER:
+            change_plan(plan, counters, max(new + walltime, old), old + walltime, cores)
+        start[job] = new
+
+
+@kernel
+def keep_reservations(replay, now, released, newcomer):
+    """Conservative backfilling: where cores were released, move every reservation forward, in queue
+    order; then find the earliest room for each newcomer; then start the jobs whose time has come.
+    """
+    queue, counters = replay.queue, replay.counters
+    head, tail = counters[HEAD], counters[TAIL]
+    if counters[STEPS] == 0:
+        begin_plan(replay.running, counters, replay.plan, now)
+    if released:
+        for i in range(head, tail):
+            if queue.job[i] < newcomer:
+                move_forward(replay, queue.job[i])
+    for i in range(head, tail):
+        if queue.job[i] >= newcomer:
+            replay.start[queue.job[i]] = NEVER
+            move_forward(replay, queue.job[i])
+    start_reserved(replay, now)
+
+
+@kernel
+def start_reserved(replay, now):
+    """Start the jobs reserved for now, and note when the next is due."""
+    queue, counters, start = replay.queue, replay.counters, replay.start
+    kept = counters[HEAD]
+    soonest = NEVER
+    for i in range(counters[HEAD], counters[TAIL]):
+        job = queue.job[i]
+        if start[job] == now:
+            start_job(replay, job, now)
+        else:
+            soonest = min(soonest, start[job])
+            move(queue, kept, i)
+            kept += 1
+    counters[TAIL] = kept
+    counters[NEXT_START] = soonest
+    if kept == counters[HEAD]:
+        # With nobody waiting the plan need not be kept up.
+        counters[STEPS] = 0
+
+
+@kernel
+def follow_plan(replay, now, backfill, released, newcomer):
+    """Run one scheduling pass over the sorted queue: conservative or plan."""
+    if backfill == CONSERVATIVE:
+        keep_reservations(replay, now, released, newcomer)
+    else:
+        start_as_planned(replay, now)
+
+
+@kernel
+def start_in_line(replay, line, now, first, backfill):
+    """Run one scheduling pass over a line: none, list or EASY.
+
+    Returns who is first in line then, and under EASY the reservation: its instant and the extra
+    cores.
+    """
+    counters = replay.counters
+    shadow, extra = NEVER, 0
+    while first != NOBODY and line.cores[len(line.job) + first] <= counters[FREE]:
+        start_job(replay, line.job[first], now)
+        leave_line(line, first)
+        first = next_in_line(line, first + 1, TOO_WIDE - 1, NEVER, 0)
+    if first == NOBODY or backfill == NONE:
+        return first, shadow, extra
+    if backfill == EASY:
+        room = line.cores[len(line.job) + first]
+        shadow, extra = reserve(replay.running, counters[DUE], counters[FREE], room)
+    favoured = line.keep[FAVOURED]
+    kept = 0 if first < favoured else line.keep[KEPT]  # what all who may overtake count with
+    place = first
+    while counters[FREE] > 0:
+        place = next_in_line(line, place + 1, counters[FREE], shadow - now, extra + kept)
+        if place == NOBODY or first < favoured <= place:
+            break
+        job = line.job[place]
+        if now + replay.jobs.walltime[job] > shadow:
+            extra -= replay.jobs.cores[job]
+        start_job(replay, job, now)
+        leave_line(line, place)
+    return first, shadow, extra
+
+
+@kernel
+def start_in_queue(replay, now, backfill):
+    """Run one scheduling pass over a scored but unsorted queue: none, list or EASY.
+
+    Few jobs start at one instant, so finding the first of those that may start, again and again,
+    beats sorting.
+    """
+    queue, counters = replay.queue, replay.counters
+    longest, extra = NEVER, 0
+    blocked = backfill == LIST  # whether the first job waits, and only others may start
+    while counters[HEAD] < counters[TAIL] and counters[FREE] > 0:
+        if blocked:
+            place = best_that_may_start(queue, counters, longest, extra)
+            if place == NOBODY:
+                return
+        else:
+            place = best(queue, counters)
+            if queue.cores[place] > counters[FREE]:
+                if backfill == NONE:
+                    return
+                cores = queue.cores[place]
+                shadow, extra = reserve(replay.running, counters[DUE], counters[FREE], cores)
+                longest = shadow - now
+                blocked = True
+                continue
+        if queue.walltime[place] > longest:
+            extra -= queue.cores[place]
+        start_job(replay, queue.job[place], now)
+        fill_gap(queue, counters, place)

@@ -1,0 +1,206 @@
+"""A replay in progress, and what happens in it: arrivals, starts, completions."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int64, types
+
+from queuesmith.compiled import kernel
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REALS, SMALL_INTS
+from queuesmith.compiled.due import insert_due, remove_due
+from queuesmith.engine.kernels.constants import (
+    ARRIVED,
+    BAD_JOB,
+    COUNTERS,
+    DUE,
+    ENDING,
+    FREE,
+    MOST_WORK,
+    NEVER,
+    NEXT_START,
+    NOBODY,
+    STARTED,
+    STEPS,
+)
+from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
+from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan
+from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
+from queuesmith.engine.kernels.running import (
+    RUNNING_TYPE,
+    Running,
+    pop_end,
+    push_end,
+)
+from queuesmith.engine.kernels.usage import USAGE_TYPE, Usage, use_cores
+
+
+class Jobs(NamedTuple):
+    """The columns of all jobs, in the order of submission, then id."""
+
+    id: Any
+    submit: Any
+    runtime: Any
+    walltime: Any  # at least one second
+    cores: Any
+    user: Any  # dense: 0 to users - 1
+    group: Any
+    log_walltime: Any
+    log_cores: Any
+    partition_factor: Any
+    qos_factor: Any
+
+
+JOBS_TYPE = types.NamedTuple([FROZEN_INTS] * 7 + [FROZEN_REALS] * 4, Jobs)
+
+
+class Replay(NamedTuple):
+    """All that a replay in progress consists of."""
+
+    jobs: Jobs
+    line: Line
+    queue: Queue
+    running: Running
+    plan: Plan
+    usage: Usage
+    counters: Any
+    start: Any
+    started: Any  # jobs in the order of their starts
+
+
+REPLAY_TYPE = types.NamedTuple(
+    [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS],
+    Replay,
+)
+SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, SMALL_INTS, REALS, int64, int64, int64, FROZEN_REALS)
+
+
+def new_replay(
+    jobs: Jobs,
+    cores: int,
+    usage: Usage,
+    *,
+    rank: Any | None = None,
+    keep: Any | None = None,
+    scored: bool = False,
+    planned: bool = False,
+    bookings: int = 0,
+) -> Replay:
+    """Return a replay in which nothing has happened yet, with all the room it will need.
+
+    Parameters
+    ----------
+    rank
+        Each job's place in the one line, where there is one.
+    keep
+        What is kept free in that line, if anything.
+    scored
+        Whether jobs are scored while they wait.
+    planned
+        Whether plans are made.
+    bookings
+        How many reservations may come.
+    """
+    count = len(jobs.submit)
+    queued = count if planned or scored else 0
+    scores = count if scored else 0
+    running = min(count + bookings, cores)
+    steps = running + 2 * (count + bookings) + 3 if planned else 0
+    counters = np.zeros(COUNTERS, np.int64)
+    counters[FREE] = cores
+    counters[NEXT_START] = NEVER
+    counters[BAD_JOB] = NOBODY
+    counters[MOST_WORK] = NEVER
+    lines = new_lines(
+        np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis],
+        nothing_kept(1) if keep is None else keep[np.newaxis],
+    )
+    return Replay(
+        jobs,
+        Line(lines.cores[0], lines.walltime[0], lines.job[0], lines.keep[0]),
+        Queue(
+            job=np.empty(queued, np.int32),
+            cores=np.empty(queued, np.int64),
+            walltime=np.empty(queued, np.int64),
+            score=np.empty(scores, np.float64),
+            spare_job=np.empty(scores, np.int32),
+            spare_score=np.empty(scores, np.float64),
+        ),
+        Running(
+            end=np.empty(running, np.int64),
+            job=np.empty(running, np.int32),
+            due=np.empty(running, np.int64),
+            due_cores=np.empty(running, np.int64),
+        ),
+        Plan(time=np.empty(steps, np.int64), free=np.empty(steps, np.int64)),
+        usage,
+        counters,
+        np.full(count, -1, np.int64),
+        np.empty(count, np.int32),
+    )
+
+
+@kernel
+def start_job(replay, job, now):
+    """Let a job run from now on."""
+    jobs, running, counters = replay.jobs, replay.running, replay.counters
+    cores = jobs.cores[job]
+    replay.start[job] = now
+    replay.started[counters[STARTED]] = job
+    counters[STARTED] += 1
+    counters[FREE] -= cores
+    push_end(running, counters, now + jobs.runtime[job], job)
+    due = now + jobs.walltime[job]
+    counters[DUE] = insert_due(running, counters[DUE], due, cores)
+    if len(replay.usage.level) > 0:
+        use_cores(replay.usage, jobs.user[job], cores, now)
+
+
+@kernel
+def end_job(replay, now):
+    """Release the cores of the job that ends first, and return it."""
+    jobs, running, counters = replay.jobs, replay.running, replay.counters
+    job = pop_end(running, counters)
+    cores = jobs.cores[job]
+    counters[FREE] += cores
+    due = replay.start[job] + jobs.walltime[job]
+    counters[DUE] = remove_due(running, counters[DUE], due, cores)
+    if counters[STEPS] > 0:
+        change_plan(replay.plan, counters, now, due, cores)
+    if len(replay.usage.level) > 0:
+        use_cores(replay.usage, jobs.user[job], -cores, now)
+    return job
+
+
+@kernel
+def next_instant(replay):
+    """Return when something happens next: an arrival, a completion, a reserved start."""
+    counters, submit = replay.counters, replay.jobs.submit
+    arrival = submit[counters[ARRIVED]] if counters[ARRIVED] < len(submit) else NEVER
+    completion = replay.running.end[0] if counters[ENDING] > 0 else NEVER
+    return min(arrival, completion, counters[NEXT_START])
+
+
+@kernel
+def complete(replay, now):
+    """Release the cores of all jobs that end now; tells whether there was any."""
+    counters = replay.counters
+    if counters[STEPS] > 0:
+        advance_plan(replay.plan, counters, now)
+    before = counters[ENDING]
+    while counters[ENDING] > 0 and replay.running.end[0] == now:
+        end_job(replay, now)
+    return counters[ENDING] < before
+
+
+@kernel
+def arrive(replay, now):
+    """Take note of the jobs that arrive now: they are those from the first returned up to, not
+    including, the last.
+    """
+    counters, submit = replay.counters, replay.jobs.submit
+    first = counters[ARRIVED]
+    last = first
+    while last < len(submit) and submit[last] == now:
+        last += 1
+    counters[ARRIVED] = last
+    return first, last

@@ -1,0 +1,149 @@
+"""The bound of given prices: each job takes the cheapest start for itself alone."""
+
+from typing import Any, NamedTuple
+
+from numba import float64
+
+from queuesmith.compiled import kernel
+
+
+class Grid(NamedTuple):
+    """Instants between which prices are constant, and where jobs lie that start or end at one."""
+
+    time: Any
+    area: Any  # core-seconds that are free in each cell
+    end_cell: Any  # job x instant: the cell of the end of a job that starts at the instant
+    end_rest: Any  # and the seconds from the beginning of that cell to the end
+    start_cell: Any  # the same of the start of a job that ends at the instant
+    start_rest: Any
+
+
+class Prices(NamedTuple):
+    """Scratch of the ascent; all but ``mean``, ``spread`` and the windows are one value a cell."""
+
+    price: Any
+    best: Any
+    total: Any  # price of all seconds before a cell
+    use: Any  # core-seconds that the jobs want
+    step: Any
+    mean: Any  # average of each job's cheapest starts
+    square: Any
+    spread: Any  # their standard deviation
+    low: Any  # of each job: the first and last instants worth a look, as start and as end
+    high: Any
+    low_end: Any
+    high_end: Any
+
+
+@kernel
+def cell_of(grid, instant):
+    """Return the cell of an instant; the last one, beyond the grid, costs nothing."""
+    low, high = 0, len(grid.time)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if grid.time[middle] <= instant:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def paid_until(grid, work, instant):
+    """Return the price of one core from now to an instant."""
+    cell = cell_of(grid, instant)
+    return work.total[cell] + work.price[cell] * (instant - grid.time[cell])
+
+
+@kernel
+def own_cost(jobs, grid, work, job, start):
+    """Return what a job pays, and costs, if it starts at an instant."""
+    paid = paid_until(grid, work, start + jobs.length[job]) - paid_until(grid, work, start)
+    return jobs.weight[job] * start + jobs.cores[job] * paid
+
+
+@kernel
+def add_up(grid, work):
+    """Add up the prices, and return that of all there is."""
+    value = 0.0
+    work.total[0] = 0.0
+    for cell in range(len(grid.area)):
+        seconds = grid.time[cell + 1] - grid.time[cell]
+        work.total[cell + 1] = work.total[cell] + work.price[cell] * seconds
+        value += work.price[cell] * grid.area[cell]
+    return value
+
+
+@kernel
+def find_instants(jobs, grid, work, earliest, latest):
+    """Note the instants of the grid that lie within each job's window, as start and as end."""
+    for job in range(len(jobs.length)):
+        work.low[job] = cell_of(grid, earliest[job]) + 1
+        work.high[job] = cell_of(grid, latest[job] - 1) + 1
+        work.low_end[job] = cell_of(grid, earliest[job] + jobs.length[job]) + 1
+        work.high_end[job] = cell_of(grid, latest[job] + jobs.length[job] - 1) + 1
+
+
+@kernel
+def cheapest(jobs, grid, work, job, earliest, latest):
+    """Return the least cost of a job by itself within its window, and the start that has it."""
+    weight, cores, length = jobs.weight[job], jobs.cores[job], jobs.length[job]
+    start = earliest
+    least = own_cost(jobs, grid, work, job, start)
+    horizon = grid.time[len(grid.time) - 1]
+    if earliest < latest <= horizon:
+        cost = own_cost(jobs, grid, work, job, latest)
+        if cost < least:
+            least, start = cost, latest
+    for i in range(work.low[job], work.high[job]):
+        cell = grid.end_cell[job, i]
+        paid = work.total[cell] + work.price[cell] * grid.end_rest[job, i] - work.total[i]
+        cost = weight * grid.time[i] + cores * paid
+        if cost < least:
+            least, start = cost, grid.time[i]
+    for i in range(work.low_end[job], work.high_end[job]):
+        cell = grid.start_cell[job, i]
+        paid = work.total[i] - work.total[cell] - work.price[cell] * grid.start_rest[job, i]
+        cost = weight * (grid.time[i] - length) + cores * paid
+        if cost < least:
+            least, start = cost, grid.time[i] - length
+    return least, start
+
+
+@kernel
+def want(jobs, grid, work, job, start):
+    """Add what a job uses of each cell: parts at its ends, and a step up and down for the rest."""
+    cores, end = jobs.cores[job], start + jobs.length[job]
+    first, last = cell_of(grid, start), cell_of(grid, end)
+    cells = len(grid.area)
+    if first >= cells:
+        return
+    if first == last:
+        work.use[first] += cores * (end - start)
+        return
+    work.use[first] += cores * (grid.time[first + 1] - start)
+    if last < cells:
+        work.use[last] += cores * (end - grid.time[last])
+    work.step[first + 1] += cores
+    work.step[last] -= cores
+
+
+@kernel
+def dual(jobs, grid, work, earliest, latest, fresh):
+    """Return the bound that the prices prove, and note what jobs want at these prices."""
+    value = -add_up(grid, work)
+    cells = len(grid.area)
+    for cell in range(cells + 1):
+        work.use[cell] = 0.0
+        work.step[cell] = 0.0
+    for job in range(len(jobs.length)):
+        least, start = cheapest(jobs, grid, work, job, earliest[job], latest[job])
+        value += least
+        want(jobs, grid, work, job, start)
+        work.mean[job] += fresh * (start - work.mean[job])
+        work.square[job] += fresh * (float64(start) * start - work.square[job])
+    inside = 0.0
+    for cell in range(cells):
+        inside += work.step[cell]
+        work.use[cell] += inside * (grid.time[cell + 1] - grid.time[cell])
+    return value

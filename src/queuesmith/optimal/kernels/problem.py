@@ -1,0 +1,31 @@
+"""What is to be planned, and where it is placed."""
+
+from typing import Any, NamedTuple
+
+#: A start that is later than any.
+NEVER = 2**60
+
+
+class Jobs(NamedTuple):
+    """What is to be planned. The cost is the sum of weight * start, plus that of the last end."""
+
+    release: Any  # no start before this
+    length: Any
+    cores: Any
+    weight: Any
+    span_weight: Any  # one number: the cost of a second of the makespan
+
+
+class Staircase(NamedTuple):
+    """How many cores are free from each instant on. It never falls."""
+
+    time: Any
+    free: Any
+
+
+class Room(NamedTuple):
+    """Scratch: the cores that are left over time, and the starts."""
+
+    time: Any
+    free: Any
+    start: Any
