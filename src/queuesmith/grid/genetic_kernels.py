@@ -510,7 +510,7 @@ def blend(source, target, share, random):
 
 @njit(void(POOL_TYPE, int64, float64, WORK_TYPE), nogil=True, cache=True, _nrt=False)
 def gather(pool, count, share, work):
-    """Blend the first chromosomes with an ancestor, itself a blend of one of them and the best ever.
+    """Blend the first chromosomes with an ancestor, itself a blend of one and of the best ever.
 
     What the ancestor does not have of the best is in most, so that crossing them cannot undo it.
     """
