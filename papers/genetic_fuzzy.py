@@ -18,6 +18,7 @@ from typing import Any
 from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_runs import (
+    GUARDED,
     LOGS,
     METHODS,
     OBJECTIVE,
@@ -52,7 +53,7 @@ def main() -> None:
         fixed = pieces.fixed(name)
         for method in filter(None, asked.methods.split(",")):
             for split in splits:
-                learner, guarded = budget.method(method), method == "keep"
+                learner, guarded = budget.method(method), method in GUARDED
                 tried = [pieces.learned(name, learner, split, s, guarded=guarded) for s in seeds]
                 known = [run for run in tried if run is not None]
                 runs[split] |= {method: best_of(known)} if known else {}

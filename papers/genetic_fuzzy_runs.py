@@ -48,6 +48,7 @@ METHODS = {
     "pitts": "PITTS",
     "cca": "CCA",
     "keep": "PITTS that keeps cores free",
+    "sparse": "the same, changing a tenth",
     "cma": "CMA-ES",
     "priority": "priority",
 }
@@ -71,7 +72,9 @@ KEEPING = (
         for share in shares
     ),
 )
-#: A schedule whose utilisation is lower by more than this share is worthless to ``keep``.
+#: The learners that choose from these, and the share of its numbers that a child of theirs changes.
+GUARDED = {"keep": 1.0, "sparse": 0.1}
+#: A schedule whose utilisation is lower by more than this share is worthless to them.
 LEAST_LOSS = 0.0009
 
 
@@ -85,8 +88,9 @@ class Budget:
 
     def method(self, name: str) -> Method:
         """Return a method with those of the settings that it has."""
-        if name == "keep":
-            return replace(self, settings={"strategies": KEEPING, **self.settings}).method("pitts")
+        if name in GUARDED:
+            differing = {"strategies": KEEPING, "changed": GUARDED[name]}
+            return replace(self, settings={**differing, **self.settings}).method("pitts")
         known = {field.name for field in fields(find_method(name))}
         given: dict[str, Any] = {
             "generations": self.generations,

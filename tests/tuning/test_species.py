@@ -62,6 +62,25 @@ def test_steps_do_not_vanish():
     assert (brood.steps >= 0.9 * species.parents.steps[0] * (1 - 1e-12)).all()
 
 
+def test_a_child_may_differ_in_a_share_of_its_numbers_only():
+    species = founded(parents=1, losses=(1.0,), changed=0.1)
+    brood = species.children(2000, np.random.default_rng(5))
+    parent = species.parents
+    moved, adapted = brood.vectors != parent.vectors[0], brood.steps != parent.steps[0]
+    assert adapted.mean() == pytest.approx(0.1, rel=0.1)
+    assert not (moved & ~adapted).any()  # a weight may stay though its turn has come
+    assert moved.any(axis=0).all()
+
+
+def test_all_numbers_are_changed_unless_said_otherwise():
+    same = [
+        founded(**settings).children(5, np.random.default_rng(6))
+        for settings in ({}, {"changed": 1})
+    ]
+    assert np.array_equal(same[0].vectors, same[1].vectors)
+    assert (same[0].steps != founded().parents.steps[0]).all()
+
+
 @given(st.integers(0, 2**32), st.floats(0.01, 5))
 def test_mutated_weights_stay_on_the_ladder(seed, step):
     chance = np.random.default_rng(seed)
@@ -96,7 +115,15 @@ def test_a_species_without_parents_says_so():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"step": 0}, {"weight_step": -1}, {"least_step": 2}, {"global_rate": -1}, {"own_rate": 99}],
+    [
+        {"step": 0},
+        {"weight_step": -1},
+        {"least_step": 2},
+        {"global_rate": -1},
+        {"own_rate": 99},
+        {"changed": 0},
+        {"changed": 1.5},
+    ],
 )
 def test_wrong_strengths_are_refused(wrong):
     with pytest.raises(UsageError):

@@ -68,6 +68,9 @@ class LearnerOptions:
     ] = None
     step: Annotated[float | None, _option("Strength of mutation at the beginning.")] = None
     weight_step: Annotated[float | None, _option("The same for weights of rules.")] = None
+    changed: Annotated[
+        float | None, _option("Share of its numbers in which a child may differ from its parent.")
+    ] = None
     seeded: Annotated[
         int | None, _option("How many first parents play the best fixed strategies.")
     ] = None

@@ -33,7 +33,7 @@ class Evolution(Method):
         What rules look at; by default the paper's seven.
     window
         Over how many past seconds the slowdown is averaged; 0 for all.
-    step, weight_step, global_rate, own_rate, least_step
+    step, weight_step, global_rate, own_rate, least_step, changed
         How strongly children differ from their parents: see
         :class:`~queuesmith.tuning.species.Mutation`.
     seeded
@@ -55,6 +55,7 @@ class Evolution(Method):
     global_rate: float | None = None
     own_rate: float | None = None
     least_step: float = Mutation.least_step
+    changed: float = Mutation.changed
     seeded: int = 1
     restart_after: int | None = None
 
@@ -71,7 +72,12 @@ class Evolution(Method):
     def mutation(self) -> Mutation:
         """How strongly children differ from their parents."""
         return Mutation(
-            self.step, self.weight_step, self.global_rate, self.own_rate, self.least_step
+            self.step,
+            self.weight_step,
+            self.global_rate,
+            self.own_rate,
+            self.least_step,
+            self.changed,
         )
 
     @property

@@ -16,6 +16,9 @@ from queuesmith.errors import UsageError
 from queuesmith.tuning.encoding import LADDER, Encoding, Vector
 from queuesmith.workload.options import number, positive, whole_number
 
+#: Where a child differs in fewer numbers, it is its parent again.
+LEAST_CHANGED = 0.001
+
 
 @dataclass(frozen=True)
 class Mutation:
@@ -33,6 +36,10 @@ class Mutation:
         1 / sqrt(2 sqrt(u)) for vectors of u numbers, as in the paper.
     least_step
         Strengths never fall below this share of their first value.
+    changed
+        The share of its numbers, drawn by chance, in which a child may differ from its parent at
+        all; 1 is what the paper does. A rule base that is good by many numbers at once is seldom
+        better after all of them have moved.
     """
 
     step: float = 0.1
@@ -40,11 +47,13 @@ class Mutation:
     global_rate: float | None = None
     own_rate: float | None = None
     least_step: float = 0.01
+    changed: float = 1.0
 
     def __post_init__(self) -> None:
         positive("the step", self.step, "Give for example 0.1.")
         positive("the step of the weights", self.weight_step, "Give for example 0.4.")
         number("the least step", self.least_step, 0, 1, "Give for example 0.01.")
+        number("the share that is changed", self.changed, LEAST_CHANGED, 1, "Give for example 0.1.")
         for name in ("global_rate", "own_rate"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 10, "Give None for the paper's.")
@@ -109,6 +118,10 @@ class Species:
         moved = vectors + steps * generator.standard_normal(vectors.shape)
         weights = self.encoding.is_weight
         moved[:, weights] = mutated_weights(vectors[:, weights], steps[:, weights], generator)
+        if self.mutation.changed < 1:
+            same = generator.random(vectors.shape) >= self.mutation.changed
+            moved = np.where(same, vectors, moved)
+            steps = np.where(same, self.parents.steps[drawn], steps)
         return Brood(np.array([self.encoding.repaired(vector) for vector in moved]), steps)
 
     def _mutated_steps(self, steps: Vector, generator: np.random.Generator) -> Vector:
