@@ -48,7 +48,7 @@ METHODS = {
     "pitts": "PITTS",
     "cca": "CCA",
     "keep": "PITTS that keeps cores free",
-    "sparse": "the same, changing a tenth",
+    "sparse": "PITTS that keeps, changing a tenth",
     "cma": "CMA-ES",
     "priority": "priority",
 }
