@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from papers.pictures import write_page
 from papers.study import RESULTS, data_folder, markdown
 from queuesmith import Workload, read, simulate, verify
 from queuesmith.knobs import Knobs, SweepResult, TaskJobs, choose, knapsack, quick_search, sweep
-from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes, write_page
+from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes
 from queuesmith.knobs.figure_data import activity_data, cloud_data, size_data
 from queuesmith.knobs.retuning import held_out
 from queuesmith.knobs.scaling import over_shares, over_sizes
@@ -64,9 +65,7 @@ def main() -> None:
     asked.out.write_text(text, encoding="utf-8")
     print(text)
     if asked.figures is not None:
-        asked.figures.parent.mkdir(parents=True, exist_ok=True)
         write_page(figures, asked.figures, title="Dynamic prioritisation: figures 2 to 6")
-        print(f"wrote {asked.figures}")
 
 
 def introduction(seconds: float) -> str:

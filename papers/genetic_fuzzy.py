@@ -36,6 +36,7 @@ from papers.genetic_fuzzy_tables import (
     table_3,
     table_4,
 )
+from papers.pictures import keep_pictures, write_page
 from papers.study import RESULTS, ROOT
 from queuesmith.tuning.pareto import Search
 
@@ -64,13 +65,15 @@ def main() -> None:
             front = pieces.front(name, search, asked.seed)
         held = next((runs[split] for split in splits if split is not None), {})
         results.append(Results(name, fixed, runs.get(None, {}), held, front))
-    text = report(results, asked)
+    text, figures = report(results, asked), draw_figures(results)
     print(text)
     if not asked.pieces:
         asked.out.parent.mkdir(parents=True, exist_ok=True)
+        pictures = keep_pictures(figures, asked.out)
+        text += f"\n## Figures\n\n{pictures}\n" if pictures else ""
         asked.out.write_text(text, encoding="utf-8")
     if asked.figures is not None:
-        draw_figures(results, asked.figures)
+        write_page(figures.values(), asked.figures, title="Genetic fuzzy scheduling")
 
 
 def _arguments() -> argparse.Namespace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
@@ -11,8 +10,8 @@ from papers.genetic_fuzzy_results import GROUPS, Results
 from papers.genetic_fuzzy_runs import METHODS
 
 
-def draw_figures(results: Sequence[Results], path: Path) -> None:
-    """Draw figures 5 to 7 on one page."""
+def draw_figures(results: Sequence[Results]) -> dict[str, Any]:
+    """Draw figures 5 to 7, by their titles."""
     from queuesmith.report.front import draw_front
 
     learned = [each for each in results if each.on_all]
@@ -23,15 +22,11 @@ def draw_figures(results: Sequence[Results], path: Path) -> None:
         figures[f"Figure 6: improvement by group, {shown.name}"] = draw_groups(shown)
     for each in results:
         if each.front is not None:
-            title = f"Figure 7: AWRT 1 and AWRT 2, {each.name}"
-            figures[title] = draw_front(each.front_with_policies()).update_layout(margin_t=110)
-    pages = ["<!DOCTYPE html><meta charset=utf-8><title>Genetic fuzzy scheduling</title>"]
+            title = f"Figure 7, {each.name}: AWRT 1 and AWRT 2"
+            figures[title] = draw_front(each.front_with_policies())
     for title, figure in figures.items():
-        page = figure.to_html(full_html=False, include_plotlyjs=len(pages) == 1)
-        pages.append(f"<h2 style='font-family:sans-serif'>{title}</h2>{page}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(pages), "utf-8")
-    print(f"wrote {path}")
+        figure.update_layout(title={"text": title, "y": 0.97}, margin_t=130)
+    return figures
 
 
 def draw_improvements(results: Sequence[Results]) -> Any:

@@ -4,8 +4,8 @@
 
 prints the paper's numbers beside ours, the published solutions and the proven bounds, and keeps
 them in docs/results/grid_ga.md. Every run is kept in --work as soon as it is done: the study can be
-stopped and resumed, and made in pieces (--pieces, --columns). The page tells what is there. The
-curves of the figures go to --figures as one HTML page.
+stopped and resumed, and made in pieces (--pieces, --columns). The page tells what is there. With
+--figures the curves are drawn, as one HTML page and as pictures beside the study's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from papers.grid_ga_figures import draw_figures
 from papers.grid_ga_paper import TABLE_5
 from papers.grid_ga_runs import COLUMNS, Pieces, larger_names
 from papers.grid_ga_tables import Summary
+from papers.pictures import keep_pictures, write_page
 from papers.study import RESULTS, ROOT
 
 #: What can be made, in the order in which it is.
@@ -35,11 +36,10 @@ def main() -> None:
         for name in larger_names():
             pieces.exact(name, "makespan")
     if asked.figures is not None:
-        text = draw_figures(
-            asked.instances[0], asked.figure_runs, asked.workers, asked.figures, _tell
-        )
+        figures, text = draw_figures(asked.instances[0], asked.figure_runs, asked.workers, _tell)
+        text += f"\n\n{keep_pictures(figures, asked.out)}".rstrip()
         (asked.work / FIGURES_FILE).write_text(text + "\n", encoding="utf-8")
-        print(f"wrote {asked.figures}")
+        write_page(figures.values(), asked.figures, title="Genetic schedulers for grids")
     if not asked.pieces:
         text = page(Summary(pieces, asked.instances, asked.early), asked)
         asked.out.parent.mkdir(parents=True, exist_ok=True)

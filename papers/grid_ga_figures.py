@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 from papers.grid_ga_runs import instance
 from papers.study import markdown
@@ -121,12 +121,12 @@ def comparisons() -> list[Comparison]:
 
 
 def draw_figures(
-    name: str, runs: int, workers: int, page: Path, tell: Callable[[str], None]
-) -> str:
-    """Run and draw all figures on one page; return what they show as Markdown."""
+    name: str, runs: int, workers: int, tell: Callable[[str], None]
+) -> tuple[dict[str, Any], str]:
+    """Run and draw all figures, by their titles; return also what they show, as Markdown."""
     matrix = instance(name)
     bound = lower_bound(matrix).value
-    pages: list[str] = []
+    figures: dict[str, Any] = {}
     sections: list[str] = []
     for comparison in comparisons():
         found = {
@@ -135,13 +135,10 @@ def draw_figures(
         }
         data = convergence_data(found, over=comparison.over)
         title = f"{comparison.title} ({name}, mean of {runs} runs)"
-        figure = draw_convergence(data, title=title, over=comparison.over, bound=bound)
-        pages.append(figure.to_html(full_html=False, include_plotlyjs=not pages))
+        figures[title] = draw_convergence(data, title=title, over=comparison.over, bound=bound)
         sections.append(_section(comparison, found, bound))
         tell(comparison.title)
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("<!DOCTYPE html><meta charset=utf-8>" + "".join(pages), "utf-8")
-    return "\n\n".join(sections)
+    return figures, "\n\n".join(sections)
 
 
 def _mutating(mutation: str, parameter: float | None = None) -> GeneticConfig:

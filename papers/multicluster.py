@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from papers.multicluster_figures import all_figures
+from papers.pictures import write_page
 from papers.study import RESULTS, markdown
 from queuesmith.federation import FederationJobs, Placement
 from queuesmith.federation.generate import (
@@ -59,10 +61,7 @@ def main() -> None:
     asked.out.write_text(text, encoding="utf-8")
     print(text)
     if asked.figures is not None:
-        from papers.multicluster_figures import write_figures
-
-        write_figures(slots, workloads, asked.figures)
-        print(f"wrote {asked.figures}")
+        write_page(all_figures(slots, workloads), asked.figures, title="Multi-clusters")
 
 
 # -- figure 3 --------------------------------------------------------------------------------------

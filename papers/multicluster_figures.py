@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from queuesmith.report.palette import POLICY_COLOURS
@@ -67,21 +66,13 @@ def draw_workloads(workloads: Sequence[Compared], *, compaction: bool) -> Any:
     return _plain(figure)
 
 
-def write_figures(
-    slots: Sequence[dict[str, object]], workloads: Sequence[Compared], path: Path
-) -> None:
-    """Write all figures as one page that opens anywhere, also offline."""
-    figures = [
+def all_figures(slots: Sequence[dict[str, object]], workloads: Sequence[Compared]) -> list[Any]:
+    """Draw figures 3 and 4."""
+    return [
         draw_slots(slot_data(slots)),
         draw_workloads(workloads, compaction=False),
         draw_workloads(workloads, compaction=True),
     ]
-    parts = [
-        figure.to_html(full_html=False, include_plotlyjs=number == 0)
-        for number, figure in enumerate(figures)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("<!DOCTYPE html><meta charset=utf-8>" + "".join(parts), "utf-8")
 
 
 def _plain(figure: Any) -> Any:

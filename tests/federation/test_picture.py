@@ -5,7 +5,7 @@ import pytest
 from queuesmith.errors import UsageError
 from queuesmith.federation import Federation, FederationCluster, FederationJobs, Placement
 from queuesmith.federation import picture as pictures
-from queuesmith.federation.picture import Rectangle, draw, picture_data, write_picture
+from queuesmith.federation.picture import Rectangle, draw, picture_data
 
 
 @pytest.fixture
@@ -31,13 +31,6 @@ def test_the_figure_has_all_jobs_and_a_line_for_each_link(placement):
     assert list(figure.data[0].base) == [0, 0, 0]
     assert [trace.name for trace in figure.data[1:]] == ["link of a", "link of b"]
     assert "at most 0.00 % above" in figure.layout.title.text
-
-
-def test_the_page_needs_nothing_from_elsewhere(placement, tmp_path):
-    write_picture(placement, tmp_path / "p.html")
-    page = (tmp_path / "p.html").read_text()
-    assert "by hand" in page
-    assert "<script src=" not in page
 
 
 def test_too_many_rectangles_are_refused(placement, monkeypatch):

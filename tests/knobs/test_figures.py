@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from queuesmith.errors import UsageError
+from queuesmith.figure_page import write_figures
 from queuesmith.knobs import Knobs, TaskJobs, knapsack, sweep
-from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes, write_page
+from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes
 from queuesmith.knobs.figure_data import activity_data, cloud_data, size_data
 from queuesmith.knobs.power_law import fit_power_law, student_quantile
 from queuesmith.knobs.priority import priorities, waiting_at
@@ -86,7 +87,7 @@ def test_the_page_holds_the_knobs_and_fetches_nothing(table, tmp_path):
         draw_shares(over_shares(airs(20), Knobs(), cores=16)),
         draw_sizes(size_data(found), law=str(found.law)),
     ]
-    write_page(figures, tmp_path / "page.html", title="A <page>")
+    write_figures(figures, tmp_path / "page.html", title="A <page>")
     page = (tmp_path / "page.html").read_text()
     assert "alpha %{customdata[0]:g}" in page
     assert "A &lt;page&gt;" in page

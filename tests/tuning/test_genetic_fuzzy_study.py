@@ -61,7 +61,7 @@ def test_of_several_runs_the_best_on_the_jobs_learned_from_counts():
     assert best_of(runs) == {**runs[1], "runs": runs}
 
 
-def test_the_page_says_what_was_reached(pieces, tiny, tmp_path):
+def test_the_page_says_what_was_reached(pieces, tiny):
     runs = [pieces.learned("CTC", tiny, None, seed=seed) for seed in (0, 1)]
     split = [pieces.learned("CTC", tiny, 0.7, seed=0, guarded=True)]
     known = results(pieces, on_all={"keep": best_of(runs)}, split={"keep": best_of(split)})
@@ -71,8 +71,7 @@ def test_the_page_says_what_was_reached(pieces, tiny, tmp_path):
     beaten = split[0]["held_out"]["improvement"]
     won = all(beaten[part][0] > 0 for part in ("baseline", "thirteen"))
     assert f"PITTS that keeps cores free on {int(won)} of 1" in held_out([known])
-    draw_figures([known], tmp_path / "figures.html")
-    assert "Figure 5" in (tmp_path / "figures.html").read_text(encoding="utf-8")
+    assert [title[:8] for title in draw_figures([known])] == ["Figure 5", "Figure 6"]
 
 
 def test_the_page_names_the_command_that_made_it(pieces, monkeypatch):

@@ -292,13 +292,14 @@ def _range(text: str, option: str) -> tuple[float, float]:
 
 
 def _write(placement: Placement, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
-    from queuesmith.federation.picture import write_picture
+    from queuesmith.federation.picture import draw
+    from queuesmith.figure_page import write_figures
 
     if out is not None:
         placement.write(out)
         tell(f"wrote {out}", quiet=quiet)
     if picture is not None:
-        write_picture(placement, picture)
+        write_figures([draw(placement)], picture, title="A placement")
         tell(f"wrote {picture}", quiet=quiet)
 
 

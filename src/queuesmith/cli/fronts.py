@@ -137,15 +137,12 @@ def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None
 
 
 def _write(front: Front, out: Path | None, picture: Path | None, quiet: bool) -> None:
-    from queuesmith.workload.storage import atomic_write
-
     if out is not None:
         front.save(out)
         tell(f"wrote {out}", quiet=quiet)
     if picture is not None:
+        from queuesmith.figure_page import write_figures
         from queuesmith.report.front import draw_front
 
-        page = draw_front(front).to_html(include_plotlyjs=True, div_id="front")
-        with atomic_write(picture) as file:
-            file.write(page.encode())
+        write_figures([draw_front(front)], picture, title="The off-line front")
         tell(f"wrote {picture}", quiet=quiet)

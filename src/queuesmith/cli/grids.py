@@ -155,17 +155,15 @@ def front(
     quiet: Quiet = False,
 ) -> None:
     """Show the trade-off between makespan and flowtime, beside what no mapping can reach."""
+    from queuesmith.figure_page import write_figures
     from queuesmith.grid.front import trade_off
-    from queuesmith.workload.storage import atomic_write
 
     check_targets(plot)
     matrix = instance.read(etc)
     with progress(f"front of {matrix.name}", quiet=quiet) as report:
         found = trade_off(matrix, points=points, seconds=seconds, seed=seed, progress=report)
     if plot is not None:
-        page = found.draw().to_html(include_plotlyjs=True, div_id="front")
-        with atomic_write(plot) as file:
-            file.write(page.encode())
+        write_figures([found.draw()], plot, title=f"Makespan and flowtime of {matrix.name}")
         tell(f"wrote {plot}", quiet=quiet)
     if format is Format.json:
         print_json(found.to_dict())

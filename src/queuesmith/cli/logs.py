@@ -34,9 +34,12 @@ def describe(
     """Say what is in a job log: arrivals, sizes, runtimes, estimates, load by week."""
     if plot is not None:
         _check_figure(plot)
-    description = log.read().describe()
+    workload = log.read()
+    description = workload.describe()
     if plot is not None:
-        _write_figure(description.plot(), plot)
+        from queuesmith.figure_page import write_figures
+
+        write_figures([description.plot()], plot, title=f"The jobs of {workload.name}")
         tell(f"wrote {plot}", quiet=log.quiet)
     if format is Format.json:
         print_json(description.to_dict())
@@ -118,11 +121,3 @@ def _check_figure(path: Path) -> None:
     if path.suffix.lower() not in (".html", ".htm"):
         raise OutputError(f"the picture '{path}' must be an HTML file. End its name in .html.")
     check_targets(path)
-
-
-def _write_figure(figure: object, path: Path) -> None:
-    from queuesmith.workload.storage import atomic_write
-
-    page = figure.to_html(include_plotlyjs=True, div_id="plot")  # type: ignore[attr-defined]
-    with atomic_write(path) as file:
-        file.write(page.encode())

@@ -190,11 +190,12 @@ def _print_sweep(result: SweepResult, format: Format) -> None:
 
 
 def _draw_sweep(result: SweepResult, plot: Path, quiet: bool) -> None:
-    from queuesmith.knobs.drawing import draw_cloud, write_page
+    from queuesmith.figure_page import write_figures
+    from queuesmith.knobs.drawing import draw_cloud
     from queuesmith.knobs.figure_data import cloud_data
 
     title = f"{len(result):,} settings on the {result.jobs:,} jobs of {result.log}"
-    write_page([draw_cloud(cloud_data(result))], plot, title=title)
+    write_figures([draw_cloud(cloud_data(result))], plot, title=title)
     tell(f"wrote {plot}", quiet=quiet)
 
 
@@ -259,8 +260,9 @@ def run(
 ) -> None:
     """Replay bags of tasks: as many tasks of the first job as fit, then the next."""
     load_engine()
+    from queuesmith.figure_page import write_figures
     from queuesmith.knobs import knapsack
-    from queuesmith.knobs.drawing import draw_activity, write_page
+    from queuesmith.knobs.drawing import draw_activity
     from queuesmith.knobs.figure_data import activity_data
 
     check_targets(schedule)
@@ -275,7 +277,7 @@ def run(
         tell(f"wrote {schedule}", quiet=log.quiet)
     if plot is not None:
         title = f"{found.policy} on {found.cluster.cores:,} cores"
-        write_page([draw_activity(activity_data(found))], plot, title=title)
+        write_figures([draw_activity(activity_data(found))], plot, title=title)
         tell(f"wrote {plot}", quiet=log.quiet)
     summary = {**found.summary(), "favours": chosen.favours()}
     if format is Format.json:
@@ -300,7 +302,8 @@ def shares(
     """Compare shares: the response time over the part of its tasks a job may run at once."""
     load_engine()
     from queuesmith.engine.simulate import as_cluster
-    from queuesmith.knobs.drawing import draw_shares, write_page
+    from queuesmith.figure_page import write_figures
+    from queuesmith.knobs.drawing import draw_shares
     from queuesmith.knobs.scaling import over_shares
 
     _check_pictures(plot)
@@ -314,7 +317,7 @@ def shares(
         seed=job.seed,
     )
     if plot is not None:
-        write_page([draw_shares(found)], plot, title="Response time and share")
+        write_figures([draw_shares(found)], plot, title="Response time and share")
         tell(f"wrote {plot}", quiet=log.quiet)
     print_rows(found.rows(), format)
 
@@ -333,7 +336,8 @@ def sizes(
 ) -> None:
     """Compare machine sizes, and fit a power law to the response time."""
     load_engine()
-    from queuesmith.knobs.drawing import draw_sizes, write_page
+    from queuesmith.figure_page import write_figures
+    from queuesmith.knobs.drawing import draw_sizes
     from queuesmith.knobs.figure_data import size_data
     from queuesmith.knobs.scaling import over_sizes
 
@@ -349,7 +353,7 @@ def sizes(
     )
     if plot is not None:
         figure = draw_sizes(size_data(found), law=str(found.law))
-        write_page([figure], plot, title="Response time and system size")
+        write_figures([figure], plot, title="Response time and system size")
         tell(f"wrote {plot}", quiet=log.quiet)
     if format is Format.json:
         assert found.law is not None

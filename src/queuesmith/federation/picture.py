@@ -9,7 +9,6 @@ import numpy as np
 from queuesmith.errors import UsageError
 from queuesmith.federation.federation import Floats, Ints
 from queuesmith.federation.placement import Placement
-from queuesmith.workload.storage import AnyPath, write_bytes
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -86,12 +85,6 @@ def draw(placement: Placement) -> go.Figure:
     figure.update_yaxes(title="load of links", tickformat=".0%", rangemode="tozero", row=2, col=1)
     figure.update_xaxes(title="seconds", row=2, col=1)
     return figure
-
-
-def write_picture(placement: Placement, path: AnyPath) -> None:
-    """Write the picture as one page that opens anywhere, also offline."""
-    page: str = draw(placement).to_html(full_html=True, include_plotlyjs=True)
-    write_bytes(path, page.encode())
 
 
 def _neighbours(nodes: Ints) -> list[Ints]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from queuesmith.knobs.figure_data import Activity, Cloud, SizeCurve
 from queuesmith.knobs.scaling import Scaling
-from queuesmith.workload.storage import AnyPath, atomic_write
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -20,11 +19,6 @@ COLOURS = {"A": "#0072b2", "B": "#e69f00", "C": "#009e73", "D": "#cc79a7"}
 LINE, SECOND_LINE, GREY = "#0072b2", "#d55e00", "#8a8f98"
 GRID = "rgba(128, 140, 155, 0.3)"
 MEANING = {"A": "large, long", "B": "large, short", "C": "small, long", "D": "small, short"}
-# Nothing is ever fetched: the browser itself refuses it.
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:"
-)
 _HOVER = (
     "alpha %{customdata[0]:g}, beta %{customdata[1]:g}, gamma %{customdata[2]:g}<br>"
     "E<sub>f</sub> %{y:.4g}, response time %{x:,.0f} s<br>%{customdata[3]:,} settings"
@@ -122,34 +116,6 @@ def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> 
     figure.update_xaxes(type="log", tickvals=curve.cores.tolist())
     figure.update_yaxes(type="log")
     return _styled(figure, title, "cores", "workload response time (s)")
-
-
-def write_page(figures: Sequence[go.Figure], path: AnyPath, *, title: str) -> None:
-    """Write figures as one self-contained HTML page, which appears once it is complete."""
-    from plotly.offline import get_plotlyjs
-
-    parts = "\n".join(
-        figure.to_html(full_html=False, include_plotlyjs=False, div_id=f"figure-{i}")
-        for i, figure in enumerate(figures, start=1)
-    )
-    page = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>body {{ font-family: system-ui, sans-serif; max-width: 70rem; margin: 1rem auto; }}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<script>{get_plotlyjs()}</script>
-{parts}
-</body>
-</html>
-"""
-    with atomic_write(path) as file:
-        file.write(page.encode())
 
 
 def _styled(figure: go.Figure, title: str, x: str, y: str) -> go.Figure:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
+from queuesmith.figure_page import SECURITY
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.sections import (
     Section,
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
     Content: TypeAlias = str | go.Figure | Sequence[str | go.Figure]
 
 SCRIPTS = ("report.js", "gantt_data.js", "gantt_paint.js", "gantt.js")
-# Nothing is ever fetched: the browser itself refuses it.
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:"
-)
 
 
 def write_report(
@@ -109,7 +105,7 @@ def _page(title: str, description: str | None, sections: Sequence[Section]) -> s
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{SECURITY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Queuesmith {__version__}">
 <link rel="icon" href="data:,">
