@@ -46,3 +46,20 @@ class CancelledError(QueuesmithError):
 
 class PatienceError(QueuesmithError):
     """A replay takes too long to be worth its end."""
+
+
+def interrupted(error: BaseException) -> bool:
+    """Tell whether an error came of Ctrl-C: compiled libraries turn that into an ImportError."""
+    known: list[BaseException] = [error]
+    for each in known:  # which grows meanwhile
+        if isinstance(each, KeyboardInterrupt):
+            return True
+        behind = (each.__cause__, each.__context__)
+        known += [e for e in behind if e is not None and all(e is not k for k in known)]
+    return False
+
+
+def raise_if_interrupted(error: BaseException) -> None:
+    """Raise KeyboardInterrupt where an import did not fail but was interrupted."""
+    if interrupted(error):
+        raise KeyboardInterrupt from error

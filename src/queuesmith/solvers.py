@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from queuesmith.errors import QueuesmithError
+from queuesmith.errors import QueuesmithError, raise_if_interrupted
 
 
 def solver_library(module: str) -> Any:
@@ -13,6 +13,7 @@ def solver_library(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
+        raise_if_interrupted(error)
         name = module.split(".")[0]
         raise QueuesmithError(
             f"exact methods need {name}, but it cannot be imported ({error}). "

@@ -22,7 +22,7 @@ from queuesmith.cli import (
     sweeps,
     tuning,
 )
-from queuesmith.errors import QueuesmithError
+from queuesmith.errors import QueuesmithError, interrupted
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
@@ -97,6 +97,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except QueuesmithError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    except ImportError as error:
+        if not interrupted(error):
+            raise
         code = STOPPED
     except SystemExit as stop:  # typer ends so where nobody reads the output
         code = stop.code if isinstance(stop.code, int | None) else _fail(str(stop.code), 1)

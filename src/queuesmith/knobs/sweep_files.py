@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.errors import OutputError, UsageError, WorkloadError
+from queuesmith.errors import OutputError, UsageError, WorkloadError, raise_if_interrupted
 from queuesmith.knobs.setting import NAMES
 from queuesmith.knobs.sweep_result import TERMS, SweepResult
 from queuesmith.workload.storage import AnyPath, atomic_write, read_bytes
@@ -105,7 +105,8 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
+    except ImportError as error:
+        raise_if_interrupted(error)
         raise OutputError(
             "Parquet needs pyarrow, which is not installed. "
             "Run pip install 'queuesmith[parquet]', or name a .csv file."

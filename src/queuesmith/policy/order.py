@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, MappingProxyType
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.errors import PolicyError, raise_if_interrupted
 
 #: What an order function may ask for, in this order, before its parameters.
 VIEWS = ("job", "now", "machine")
@@ -161,6 +161,7 @@ def _import_file(path: Path) -> object:
             "Correct it."
         ) from error
     except (Exception, SystemExit) as error:
+        raise_if_interrupted(error)
         raise PolicyError(
             f"policy file '{path}' cannot be imported: {type(error).__name__}: {error}. Correct it."
         ) from error

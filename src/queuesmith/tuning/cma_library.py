@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError
+from queuesmith.errors import UsageError, raise_if_interrupted
 
 Vector = NDArray[np.float64]
 
@@ -60,6 +60,7 @@ def _library() -> Any:
     try:
         import cma
     except ImportError as error:
+        raise_if_interrupted(error)
         raise UsageError(
             "this method needs the library cma, which is not installed. "
             "Install it with: pip install queuesmith[tune]"

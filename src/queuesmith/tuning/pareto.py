@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.errors import MetricError, UsageError, raise_if_interrupted
 from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
@@ -246,6 +246,7 @@ def _library() -> _Library:
         from pymoo.problems.static import StaticProblem
         from pymoo.util.ref_dirs import get_reference_directions
     except ImportError as error:
+        raise_if_interrupted(error)
         raise UsageError(
             "the front needs the library pymoo, which is not installed. "
             "Install it with: pip install queuesmith[tune]"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import OutputError, QueuesmithError, WorkloadError
+from queuesmith.errors import OutputError, QueuesmithError, WorkloadError, raise_if_interrupted
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.storage import (
     AnyPath,
@@ -255,7 +255,8 @@ def _pyarrow(error: type[QueuesmithError]) -> tuple[Any, Any]:
     try:
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
+    except ImportError as failure:
+        raise_if_interrupted(failure)
         raise error(
             "Parquet files need pyarrow, which is not installed. "
             "Run: pip install queuesmith[parquet], or use CSV."
