@@ -237,7 +237,7 @@ def test_an_order_in_a_file_is_looked_for_in_the_working_folder_next(tmp_path, m
 
 def test_an_order_in_a_file_that_is_gone_is_named(tmp_path):
     (tmp_path / "policy.json").write_text('{"order": "gone.py:mine"}')
-    with pytest.raises(PolicyError, match=r"policy file 'gone\.py' does not exist"):
+    with pytest.raises(PolicyError, match=r"policy\.json' names 'gone\.py', which is neither"):
         Policy.load(tmp_path / "policy.json")
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import Cluster
 from queuesmith.errors import PolicyError
+from queuesmith.policy import user_files
 from queuesmith.workload import Workload
 from queuesmith.workload.storage import atomic_write
 
@@ -42,9 +43,13 @@ class AnyPolicy(ABC):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the policy as a small JSON file."""
+        """Write the policy as a small JSON file.
+
+        Files of own orders are named from its folder where they lie below that.
+        """
+        content = user_files.relative(self.to_dict(), path)
         with atomic_write(path) as file:
-            file.write((json.dumps(self.to_dict(), indent=2) + "\n").encode())
+            file.write((json.dumps(content, indent=2) + "\n").encode())
 
 
 class Watch(Protocol):
@@ -74,7 +79,7 @@ class SelfReplaying(AnyPolicy):
 
 
 def read_policy_file(path: str | Path) -> dict[str, Any]:
-    """Return what a policy's JSON file holds."""
+    """Return what a policy's JSON file holds, files of own orders by where they were found."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -88,4 +93,4 @@ def read_policy_file(path: str | Path) -> dict[str, Any]:
             f"policy file '{path}' does not describe a policy: it must be an object with 'order' "
             "and, if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
         )
-    return content
+    return user_files.found(content, path)

@@ -17,7 +17,8 @@ from queuesmith.policy.order import Order, load_order
 from queuesmith.policy.orders import ORDERS
 
 _WRITTEN = re.compile(
-    r"(?P<order>[^()+]+?)\s*(\((?P<set>[^()]*)\))?\s*(\+\s*(?P<backfill>(?!keep\b)[\w-]+))?"
+    r"(?P<order>.+\.py:\w+|[^()+]+?)\s*(\((?P<set>[^()]*)\))?"
+    r"\s*(\+\s*(?P<backfill>(?!keep\b)[\w-]+))?"
     r"\s*(\+\s*keep\s*\((?P<keep>[^()]*)\))?"
 )
 #: The backfills that can keep cores free: those that plan nothing beyond the first job.
@@ -107,7 +108,7 @@ class Policy(AnyPolicy):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:
-        """Read a policy from what its JSON file holds; the file's folder may hold its order."""
+        """Read a policy from what its JSON file holds; the path is for messages."""
         known = {"order", "parameters", "backfill", "keep"}
         if "order" not in content or set(content) - known:
             raise PolicyError(
@@ -123,7 +124,7 @@ class Policy(AnyPolicy):
                 f"policy file '{path}' must have texts as 'order' and 'backfill' and objects as "
                 "'parameters' and 'keep'. Correct it."
             )
-        order = find_order(content["order"], folder=Path(path).parent)
+        order = find_order(content["order"])
         return cls(order.having(**parameters), backfill, Keep.having(keep) if keep else None)
 
 
@@ -138,12 +139,9 @@ def parse_order(text: str) -> Order:
     return policy.order
 
 
-def find_order(name: str, folder: Path | None = None) -> Order:
+def find_order(name: str) -> Order:
     """Return a built-in order by name, or one from a file written ``file.py:function``."""
     if ":" in name:
-        beside = folder / name if folder is not None else None
-        if beside is not None and Path(str(beside).rpartition(":")[0]).is_file():
-            return load_order(str(beside))
         return load_order(name)
     if name not in ORDERS:
         near = difflib.get_close_matches(name, ORDERS, 1)
