@@ -68,6 +68,22 @@ def test_the_table_shows_both_parts_of_the_log(run, jobs):
     assert [row["jobs"] for row in rows] == ["learned on"] * 3 + ["held out"] * 3
 
 
+def test_metrics_that_must_get_no_worse_can_be_named(run, jobs):
+    words = ("--no-worse", "utilization", "--no-worse", "awrt[1]:5%")
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, *words, "--format", "json")
+    found = json.loads(outcome.out)
+    for part in (found, found["held_out"]):
+        assert [told["metric"] for told in part["no_worse"]] == ["utilization", "awrt[1]"]
+    assert all(told["kept"] for told in found["no_worse"])
+    table = run("tune", jobs, "--cores", "256", *QUICK, *words).out
+    assert "utilization, no worse than under fcfs+easy: kept on the jobs learned from (" in table
+    assert "awrt[1], at most 5 % worse than under fcfs+easy: kept on the jobs learned" in table
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, *words, "--format", "csv")
+    rows = list(csv.DictReader(outcome.out.splitlines()))
+    assert len(rows) == 6
+    assert float(rows[2]["utilization"]) >= float(rows[0]["utilization"]) - 1e-9
+
+
 def test_without_a_split_all_is_learned_from(run, jobs):
     words = ("--split", "none", "--format", "json")
     found = json.loads(run("tune", jobs, "--cores", "256", *QUICK, *words).out)
@@ -126,6 +142,11 @@ def test_explain_takes_any_policy(run, log):
         (["--split", "3"], "the split is 3"),
         (["--objective", "awrt[9]"], "group 9 has no jobs"),
         (["--objective", "luck"], "there is no metric 'luck'"),
+        (["--no-worse", "luck"], "there is no metric 'luck'"),
+        (["--no-worse", "utilization:-1%"], "the tolerance of no-worse 'utilization' is -0.01"),
+        (["--no-worse", "awrt - mean_wait"], "is an expression"),
+        (["--no-worse", "awrt[9]"], "no-worse 'awrt[9]' cannot be computed for the learning part"),
+        (["--no-worse", "awrt", "--no-worse", "awrt"], "no-worse names 'awrt' more than once"),
         (["--head", "1"], "leaves none on one side"),
         (["--generations", "-1"], "the number of generations is -1"),
         (["--features", "slowdown,luck"], "there is no feature 'luck'"),

@@ -147,3 +147,19 @@ def test_a_page_about_a_learned_policy_stands_alone(tuned, front, tmp_path):
     assert "What is compared below are the jobs it did not see." in text
     for title in ("The learned policy", "The off-line front", "Gantt chart"):
         assert f">{title}</h2>" in text
+
+
+def test_the_page_says_what_became_of_metrics_that_must_get_no_worse(jobs):
+    method = Pittsburgh(generations=1, offspring=3, rules=2)
+    tuned = tune(jobs, method=method, seed=1, no_worse="utilization")
+    page = str(tuning_sections(tuned)[0][1])
+    assert "<p>utilization, no worse than under fcfs+easy: kept on the jobs learned from" in page
+
+
+def test_a_run_in_which_nothing_is_admitted_at_first_has_a_figure_too(jobs):
+    method = Pittsburgh(
+        generations=1, offspring=2, parents=2, rules=2, strategies=("wide", "narrow"), seeded=0
+    )
+    tuned = tune(jobs, method=method, no_worse=["utilization", "awrt", "mean_wait"])
+    assert np.isnan(convergence_data(tuned).best[0])
+    draw_convergence(tuned)

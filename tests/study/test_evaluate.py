@@ -18,8 +18,9 @@ from queuesmith.errors import (
 )
 from queuesmith.policy import Policy, RuleBase
 from queuesmith.policy.rules import FuzzyRules
+from queuesmith.schedule.guard import Limits, as_guards
 from queuesmith.study import evaluate
-from queuesmith.study.evaluate import Evaluator
+from queuesmith.study.evaluate import BARRED, HOPELESS, Evaluator, barred
 from queuesmith.testing.policy import random_workload
 
 POLICIES = ["fcfs+easy", "sjf", "wfp3+easy", "dynp(fcfs,sjf)", "greedy"]
@@ -135,3 +136,28 @@ def test_a_rule_base_that_lets_the_queue_grow_without_end_is_given_up(jobs, plan
 def test_giving_up_is_told_in_one_sentence(jobs, planning):
     with pytest.raises(PatienceError, match="lets the queue grow so long"):
         Replay(jobs, CLUSTER, planning, patience=0.01).run()
+
+
+def test_policies_beyond_the_limits_rank_behind_all_others_by_how_far(jobs):
+    limits = Limits(as_guards("mean_wait"), simulate(jobs, CLUSTER, "fcfs+easy"))
+    waits = [simulate(jobs, CLUSTER, policy).value("mean_wait") for policy in POLICIES]
+    with Evaluator(jobs, CLUSTER, "awrt", limits=limits) as evaluator:
+        values = evaluator.values(POLICIES)
+        admitted = [evaluator.admits(policy) for policy in POLICIES]
+    assert admitted == [wait <= waits[0] for wait in waits]
+    assert {True, False} == set(admitted)
+    for policy, wait, value, free in zip(POLICIES, waits, values, admitted, strict=True):
+        known = simulate(jobs, CLUSTER, policy).value("awrt")
+        assert value == (known if free else pytest.approx(barred(wait / waits[0] - 1)))
+
+
+def test_without_limits_all_are_admitted(jobs):
+    with Evaluator(jobs, CLUSTER) as evaluator:
+        assert evaluator.admits("sjf")
+
+
+def test_what_is_not_admitted_is_worth_more_than_what_was_given_up():
+    losses = [barred(shortfall) for shortfall in (1e-9, 0.01, 0.5, 3.0, 1e9)]
+    assert losses[0] > BARRED
+    assert losses == sorted(set(losses))
+    assert losses[-1] < HOPELESS

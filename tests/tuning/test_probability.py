@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queuesmith.errors import PolicyError, UsageError
-from queuesmith.study.evaluate import HOPELESS
+from queuesmith.study.evaluate import HOPELESS, barred
 from queuesmith.tuning.course import run
 from queuesmith.tuning.probability import Probability, assignments, best_choices
 from tests.tuning.judges import Teacher
@@ -36,6 +36,34 @@ def test_a_rule_base_that_was_given_up_counts_as_the_worst_of_the_others():
     assert best_choices(choices, np.array([1.0, HOPELESS, 9.0, 9.0]), 2).tolist() == [0]
     assert best_choices(choices, np.array([-8.0, HOPELESS, -2.0, -2.0]), 2).tolist() == [0]
     assert best_choices(choices, np.full(4, HOPELESS), 2).tolist() == [0]
+
+
+def test_a_rule_base_that_is_not_admitted_counts_as_worse_than_the_others_by_how_far_it_fails():
+    choices = np.array([[0], [0], [1], [1]])
+    # Strategy 1 is admitted with both of its rule bases, strategy 0 with one.
+    assert best_choices(choices, np.array([1.0, barred(0.1), 5.0, 6.0]), 2).tolist() == [1]
+    # One that is not admitted does not decide alone.
+    assert best_choices(choices, np.array([1.0, barred(0.1), 9.0, barred(0.1)]), 2).tolist() == [0]
+    assert best_choices(choices, np.array([barred(x) for x in (3, 3, 1, 4)]), 2).tolist() == [1]
+    assert best_choices(
+        choices, np.array([barred(3), HOPELESS, barred(1), HOPELESS]), 2
+    ).tolist() == [1]
+
+
+def test_a_composed_rule_base_that_is_not_admitted_yields_to_the_best_drawn():
+    method = Probability(
+        participations=3, partition={"utilization": (0.5,)}, strategies=("fcfs+easy", "group")
+    )
+    learning = method.learn(np.random.default_rng(1), [])
+    policies = next(learning)
+    drawn = policies[1]
+    for answers in ([7.0, 2.0], [5.0, 5.0]):
+        policies = learning.send(answers)
+    (composed,) = learning.send([5.0, 5.0])
+    with pytest.raises(StopIteration) as end:
+        learning.send([barred(0.1)])
+    assert composed is not drawn
+    assert end.value.value is drawn
 
 
 def test_the_paper_needs_650_replays_for_192_classes():

@@ -100,6 +100,14 @@ def tune(
     objective: Annotated[
         str, typer.Option(help="What the policy should be good at, over metrics.")
     ] = DEFAULT_OBJECTIVE,
+    no_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC[:SHARE]",
+            help="Admit no policy under which this metric is worse than under fcfs+easy, by more "
+            "than a share such as 0.1% where one is given.",
+        ),
+    ] = None,
     method: Annotated[
         str, typer.Option(help="prob, pittsburgh, coevolution, cma or priority.")
     ] = "pittsburgh",
@@ -121,11 +129,13 @@ def tune(
 ) -> None:
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     load_engine()
+    from queuesmith.schedule.guard import as_guards
     from queuesmith.schedule.objective import Objective
     from queuesmith.tuning import tune
 
     check_targets(out, store, report)
     wanted, share, chosen = Objective(objective), _share(split), learner.method(method)
+    guards = as_guards(no_worse or (), bound=wanted.bound)
     workload = log.read()
     with _watching(chosen, quiet=log.quiet) as watch:
         tuned = tune(
@@ -133,6 +143,7 @@ def tune(
             machine.cluster(workload),
             wanted,
             chosen,
+            no_worse=guards,
             strict=log.strict,
             seed=seed,
             split=share,
@@ -154,6 +165,9 @@ def tune(
         print_json(tuned.to_dict())
     else:
         print_rows(tuned.rows(), format)
+        if format is Format.table:
+            for sentence in tuned.no_worse_sentences():
+                print(sentence)
         rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
 

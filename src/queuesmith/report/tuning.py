@@ -87,7 +87,8 @@ def _worth(tuned: Tuned) -> str:
         f"<h3>{escape(str(tuned.objective))}<small> {tuned.objective.better} is better</small></h3>"
     )
     sentence = f'<p class="verdict">{escape(_sentence(tuned))}</p>'
-    return f"{sentence}{caption}{_table(tuned)}{_note(tuned)}"
+    guards = "".join(f"<p>{escape(each)}</p>" for each in tuned.no_worse_sentences())
+    return f"{sentence}{guards}{caption}{_table(tuned)}{_note(tuned)}"
 
 
 def _sentence(tuned: Tuned) -> str:

@@ -13,6 +13,7 @@ from queuesmith.engine.simulate import Replay, as_cluster
 from queuesmith.errors import PatienceError, UsageError
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
+from queuesmith.schedule.guard import Limits
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload import Workload
 
@@ -23,6 +24,14 @@ PATIENCE = 300.0
 
 #: What a policy is worth whose replay was given up: worse than any, yet a number.
 HOPELESS = 1e30
+
+#: What a policy is worth at least that is not admitted: worse than any that is, not yet hopeless.
+BARRED = 1e29
+
+
+def barred(shortfall: float) -> float:
+    """Return what a policy is worth that is so far beyond its limits: up to twice ``BARRED``."""
+    return BARRED * (1.0 + shortfall / (1.0 + shortfall))
 
 
 class Evaluator:
@@ -40,6 +49,8 @@ class Evaluator:
         that lower is always better.
     workers
         How many replays run at the same time; by default one for each core of this computer.
+    limits
+        What a schedule must keep for its policy to be admitted; None where all are.
     """
 
     def __init__(
@@ -49,6 +60,7 @@ class Evaluator:
         objective: Objective | str = "awrt",
         *,
         workers: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
@@ -57,6 +69,7 @@ class Evaluator:
         self.evaluations = 0
         self._packed = Packed(workload, self.cluster)
         self._sign = -1.0 if self.objective.better == "higher" else 1.0
+        self._limits = limits
         self._running: set[Replay] = set()
         self._pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
 
@@ -81,11 +94,16 @@ class Evaluator:
     def values(self, policies: Sequence[AnyPolicy | str]) -> list[float]:
         """Return what each policy is worth; the lower, the better.
 
-        A rule base whose replay is given up is worth ``HOPELESS``.
+        A policy that is not admitted is worth ``BARRED`` or more, the more the further it is beyond
+        the limits; a rule base whose replay is given up is worth ``HOPELESS``.
         """
         values = list(self._pool.map(self._value, policies))
         self.evaluations += len(values)
         return values
+
+    def admits(self, policy: AnyPolicy | str) -> bool:
+        """Tell whether a policy keeps the limits, where there are any."""
+        return self._limits is None or self._value(policy) < BARRED
 
     def schedule(self, policy: AnyPolicy | str) -> Schedule:
         """Return the schedule that a policy makes."""
@@ -95,7 +113,9 @@ class Evaluator:
         replay = Replay(self._packed, self.cluster, policy, patience=PATIENCE)
         self._running.add(replay)
         try:
-            return self._sign * self.objective(replay.run())
+            schedule = replay.run()
+            shortfall = 0.0 if self._limits is None else self._limits.shortfall(schedule)
+            return barred(shortfall) if shortfall else self._sign * self.objective(schedule)
         except PatienceError:
             return HOPELESS
         finally:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from queuesmith.errors import UsageError
 from queuesmith.policy.any_policy import AnyPolicy
-from queuesmith.study.evaluate import HOPELESS
+from queuesmith.study.evaluate import BARRED
 from queuesmith.study.store import Round, Store, fingerprint
 from queuesmith.tuning.method import Learning, Method
 
@@ -31,11 +31,12 @@ class Step:
     evaluations
         How many policies have been judged so far.
     best, mean
-        The best value so far, and the mean of this round's; None where all were given up.
+        The best value so far, and the mean of this round's; None where all were given up or not
+        admitted.
     """
 
     evaluations: int
-    best: float
+    best: float | None
     mean: float | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +63,7 @@ class Progress:
     round: int
     rounds: int
     evaluations: int
-    best: float
+    best: float | None
     rate: float | None
     seconds_left: float | None
 
@@ -73,7 +74,8 @@ class Progress:
 
     def __str__(self) -> str:
         rate = "" if self.rate is None else f", {self.rate:.3g} evaluations a second"
-        return f"round {self.round} of {self.rounds}, best {self.best:,.6g}{rate}"
+        best = "none yet" if self.best is None else f"{self.best:,.6g}"
+        return f"round {self.round} of {self.rounds}, best {best}{rate}"
 
 
 @dataclass(frozen=True)
@@ -130,14 +132,15 @@ def run(
                 store.add(round)
         losses = list(round.answers)
         best = min(*losses, best)
-        steps.append(Step(_judged(steps) + len(policies), sign * best, _mean(losses, sign)))
+        value = sign * best if best < BARRED else None
+        steps.append(Step(_judged(steps) + len(policies), value, _mean(losses, sign)))
         watch.note(round, steps, fresh=number >= len(known))
 
 
 def _mean(losses: Sequence[float], sign: float) -> float | None:
-    """Return the mean value of a round, without those whose replays were given up."""
-    finished = [sign * loss for loss in losses if loss < HOPELESS]
-    return sum(finished) / len(finished) if finished else None
+    """Return the mean value of a round, without those that were given up or not admitted."""
+    admitted = [sign * loss for loss in losses if loss < BARRED]
+    return sum(admitted) / len(admitted) if admitted else None
 
 
 def _judged(steps: Sequence[Step]) -> int:

@@ -15,8 +15,8 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import TABLE_1, RigidRules
 from queuesmith.policy.strategies import STRATEGIES
-from queuesmith.study.evaluate import HOPELESS
-from queuesmith.tuning.method import Learning, Method
+from queuesmith.study.evaluate import BARRED, HOPELESS
+from queuesmith.tuning.method import Best, Learning, Method
 from queuesmith.workload.options import whole_number
 
 
@@ -71,11 +71,15 @@ class Probability(Method):
         """Judge rule bases by chance, one of each strategy a round; then build the result."""
         choices = assignments(len(self.strategies), self.participations, self.classes, generator)
         losses: list[float] = []
+        drawn = Best()
         for some in np.split(choices, self.participations):
-            losses += yield [self._rule_base(choice) for choice in some]
-        best = self._rule_base(best_choices(choices, np.array(losses), len(self.strategies)))
-        yield [best]
-        return best
+            policies = [self._rule_base(choice) for choice in some]
+            told = yield policies
+            drawn.note(policies, told)
+            losses += told
+        composed = self._rule_base(best_choices(choices, np.array(losses), len(self.strategies)))
+        (loss,) = yield [composed]
+        return composed if loss < BARRED else drawn.policy
 
     def _rule_base(self, choice: NDArray[np.int64]) -> RuleBase:
         rules = RigidRules(tuple(self.partition.values()), choice, len(self.strategies))
@@ -93,15 +97,24 @@ def assignments(
 def best_choices(
     choices: NDArray[np.int64], losses: NDArray[np.float64], strategies: int
 ) -> NDArray[np.int64]:
-    """Return for each rule the strategy whose rule bases have the smallest sum of losses.
-
-    A rule base whose replay was given up counts as much as the worst of the others: what stands for
-    it is so large that one such base would decide every rule.
-    """
+    """Return for each rule the strategy whose rule bases have the smallest sum of losses."""
     classes = choices.shape[1]
-    losses = np.minimum(losses, losses.max(initial=-np.inf, where=losses < HOPELESS))
     cells = choices + strategies * np.arange(classes)
     sums = np.bincount(
-        cells.ravel(), weights=np.repeat(losses, classes), minlength=classes * strategies
+        cells.ravel(), weights=np.repeat(_summable(losses), classes), minlength=classes * strategies
     )
     return np.asarray(sums.reshape(classes, strategies).argmin(axis=1))
+
+
+def _summable(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return losses of one size: one huge number in a sum would decide every rule.
+
+    A rule base that is not admitted is behind the worst that is by once to twice the range of
+    those, the further it fails; one whose replay was given up counts as the worst of the others.
+    """
+    admitted = losses[losses < BARRED]
+    worst, best = (admitted.max(), admitted.min()) if len(admitted) else (0.0, 0.0)
+    behind = worst + ((worst - best) or 1.0) * losses / BARRED
+    losses = np.where((losses >= BARRED) & (losses < HOPELESS), behind, losses)
+    most = losses.max(initial=-np.inf, where=losses < HOPELESS)
+    return np.asarray(np.minimum(losses, most))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.paired import improvement_percent
 from queuesmith.tuning.course import Step
-from queuesmith.tuning.verdict import Verdict
+from queuesmith.tuning.verdict import Guarded, Verdict
 from queuesmith.workload.storage import AnyPath, atomic_write
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Tuned:
     held_out
         The verdict on jobs it did not see; None where it learned on all.
     history
-        Where the run stood after each round: evaluations, best so far, mean of the round.
+        Where the run stood after each round: evaluations, best so far, mean of the round; of
+        admitted policies only.
     evaluations
         How many policies the learner had judged.
     seconds
@@ -92,6 +94,26 @@ class Tuned:
             "policy": self.policy.to_dict(),
         }
 
+    def no_worse_sentences(self) -> list[str]:
+        """Say of each metric that was to get no worse whether that was kept, on each part."""
+        verdicts = {"on the jobs learned from": self.learning, "on jobs not seen": self.held_out}
+        found = []
+        for place, guard in enumerate(self.learning.guards):
+            parts = [
+                _kept(verdict.no_worse[place], jobs)
+                for jobs, verdict in verdicts.items()
+                if verdict is not None
+            ]
+            share = f"at most {100 * guard.tolerance:g} %" if guard.tolerance else "no"
+            than = self.learning.baseline.policy
+            found.append(f"{guard.metric}, {share} worse than under {than}: {', '.join(parts)}.")
+        if found and self.history[-1].best is None:
+            found.append(
+                "No policy that the learner had judged keeps this, so the result is the best fixed "
+                f"strategy that does: {self.policy}."
+            )
+        return found
+
     def save(self, path: AnyPath) -> None:
         """Write everything as a JSON file; ``policy.save`` writes the policy alone."""
         with atomic_write(path) as file:
@@ -136,7 +158,21 @@ def _row(verdict: Verdict, part: str) -> dict[str, Any]:
         "learned is better by %": None if gain is None else gain.value,
         "from %": None if gain is None else gain.low,
         "to %": None if gain is None else gain.high,
+        **{each.guard.metric: getattr(each, part) for each in verdict.no_worse},
     }
+
+
+def _kept(guarded: Guarded, jobs: str) -> str:
+    values = f"{_digits(guarded.learned)} against {_digits(guarded.baseline)}"
+    if guarded.kept:
+        return f"kept {jobs} ({values})"
+    gain = improvement_percent(guarded.learned, guarded.baseline, guarded.guard.better)
+    worse = "" if gain is None else f", {-gain:.2g} % worse"
+    return f"not kept {jobs} ({values}{worse})"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100_000 else f"{value:,.6g}"
 
 
 def _percent(verdict: Verdict) -> str:

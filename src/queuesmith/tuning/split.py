@@ -54,7 +54,9 @@ def _border(workload: Workload, share: float) -> float:
     return float(workload.submit[0]) + share * workload.span if len(workload) else 0.0
 
 
-def check_objective(parts: Parts, cluster: Cluster, objective: Objective) -> None:
+def check_objective(
+    parts: Parts, cluster: Cluster, objective: Objective, role: str = "objective"
+) -> None:
     """Raise where an objective asks for jobs that a part of the log does not have."""
     names = {"learning": parts.learning}
     if parts.held_out is not None:
@@ -66,5 +68,5 @@ def check_objective(parts: Parts, cluster: Cluster, objective: Objective) -> Non
         except MetricError as error:
             where = "the log" if parts.held_out is None else f"the {name} part of the log"
             raise MetricError(
-                f"objective '{objective}' cannot be computed for {where}: {error}"
+                f"{role} '{objective}' cannot be computed for {where}: {error}"
             ) from error

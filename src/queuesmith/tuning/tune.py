@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from queuesmith.cluster import Cluster
-from queuesmith.engine.simulate import as_cluster
+from queuesmith.engine.simulate import as_cluster, simulate
+from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.schedule.guard import Guard, Limits, as_guards
 from queuesmith.schedule.objective import Objective
 from queuesmith.study.evaluate import Evaluator
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
-from queuesmith.tuning.course import Course, Evaluate, Progress, run
+from queuesmith.tuning.course import Evaluate, Progress, run
 from queuesmith.tuning.method import Method
 from queuesmith.tuning.methods import find_method
 from queuesmith.tuning.result import Tuned
-from queuesmith.tuning.split import DEFAULT_SPLIT, Parts, check_objective, split_in_time
+from queuesmith.tuning.split import DEFAULT_SPLIT, check_objective, split_in_time
 from queuesmith.tuning.verdict import Verdict
 from queuesmith.workload import Workload
 from queuesmith.workload.options import seeded
@@ -40,6 +42,7 @@ def tune(
     objective: str | Objective = DEFAULT_OBJECTIVE,
     method: str | Method = "pittsburgh",
     *,
+    no_worse: str | Guard | Sequence[str | Guard] = (),
     cores: int | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -59,6 +62,10 @@ def tune(
     method
         How to learn: a name of ``METHODS``, or a method with other parameters, such as
         ``Pittsburgh(rules=20)``.
+    no_worse
+        Metrics that may not get worse than under FCFS with EASY on the jobs learned from, such as
+        ``"utilization"``, or ``"utilization:0.1%"`` where it may by that share. A policy under
+        which one does is not admitted: it ranks behind all that are.
     seed
         Same seed, same result, on any number of workers.
     split
@@ -78,16 +85,22 @@ def tune(
     generator = seeded(seed)
     chosen = find_method(method)() if isinstance(method, str) else method
     wanted = Objective(objective) if isinstance(objective, str) else objective
+    guards = as_guards(no_worse, bound=wanted.bound)
     machine = as_cluster(workload, cluster, cores)
     parts = split_in_time(workload.fitting(machine.cores, strict=strict), split)
     check_objective(parts, machine, wanted)
+    for guard in guards:
+        check_objective(parts, machine, guard.objective, "no-worse")
 
     with ExitStack() as stack:
         record = None
         if store is not None:
-            facts = _facts(parts.learning, machine, wanted, chosen, seed)
+            facts = _facts(parts.learning, machine, wanted, guards, chosen, seed)
             record = stack.enter_context(Store(store, facts))
-        judge = stack.enter_context(Evaluator(parts.learning, machine, wanted, workers=workers))
+        limits = _limits(parts.learning, machine, guards)
+        judge = stack.enter_context(
+            Evaluator(parts.learning, machine, wanted, workers=workers, limits=limits)
+        )
         ranked = rank_fixed(judge.values, (*THIRTEEN, *chosen.offered))
         course = run(
             chosen,
@@ -97,9 +110,18 @@ def tune(
             store=record,
             progress=progress,
         )
-    learning, held_out = _verdicts(parts, machine, wanted, course, ranked[0], workers)
+        # FCFS with EASY is always admitted, so the first of the fixed strategies is, too.
+        learned = course.policy if judge.admits(course.policy) else ranked[0]
+
+    def judged(part: Workload) -> Verdict:
+        policies: tuple[AnyPolicy, ...] = (learned, BASELINE, ranked[0])
+        ours, easy, fixed = simulate_many(part, machine, policies, workers=workers)
+        return Verdict(wanted, ours, easy, fixed, guards)
+
+    learning = judged(parts.learning)
+    held_out = None if parts.held_out is None else judged(parts.held_out)
     return Tuned(
-        policy=course.policy,
+        policy=learned,
         settings=chosen.settings(),
         objective=wanted,
         seed=seed,
@@ -118,24 +140,17 @@ def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]
     return [fixed[place] for place in np.argsort(evaluate(fixed), kind="stable")]
 
 
-def _verdicts(
-    parts: Parts,
-    cluster: Cluster,
-    objective: Objective,
-    course: Course,
-    best_fixed: Policy,
-    workers: int | None,
-) -> tuple[Verdict, Verdict | None]:
-    def judged(part: Workload) -> Verdict:
-        policies = (course.policy, BASELINE, best_fixed)
-        schedules = simulate_many(part, cluster, policies, workers=workers)
-        return Verdict(objective, *schedules)
-
-    return judged(parts.learning), None if parts.held_out is None else judged(parts.held_out)
+def _limits(workload: Workload, cluster: Cluster, guards: Sequence[Guard]) -> Limits | None:
+    return Limits(guards, simulate(workload, cluster, BASELINE)) if guards else None
 
 
 def _facts(
-    workload: Workload, cluster: Cluster, objective: Objective, method: Method, seed: int
+    workload: Workload,
+    cluster: Cluster,
+    objective: Objective,
+    guards: Sequence[Guard],
+    method: Method,
+    seed: int,
 ) -> dict[str, Any]:
     """Return what makes a run what it is: with other facts it would be another run."""
     jobs = hashlib.sha256()
@@ -147,6 +162,12 @@ def _facts(
         "cores": cluster.cores,
         "objective": str(objective),
         "bound": objective.bound,
+        "no_worse": _written(guards),
         "seed": seed,
         "version": version("queuesmith"),
     }
+
+
+def _written(guards: Sequence[Guard]) -> list[list[Any]] | None:
+    """Return guards ready for JSON, whatever the order they were named in; None for none."""
+    return sorted([str(guard), guard.bound] for guard in guards) or None

@@ -9,8 +9,49 @@ from typing import Any
 from queuesmith.errors import MetricError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.guard import Guard
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.paired import improvement
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What became of a metric that was to get no worse.
+
+    Parameters
+    ----------
+    guard
+        The metric, and by how much it may be worse.
+    baseline, best_fixed, learned
+        Its value under each policy.
+    """
+
+    guard: Guard
+    baseline: float
+    best_fixed: float
+    learned: float
+
+    @property
+    def limit(self) -> float:
+        """The worst value that is admitted."""
+        return self.guard.limit(self.baseline)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the learned policy is within the limit."""
+        return self.guard.shortfall(self.learned, self.baseline) == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it, ready for JSON."""
+        return {
+            "metric": self.guard.metric,
+            "tolerance": self.guard.tolerance,
+            "baseline": self.baseline,
+            "best_fixed": self.best_fixed,
+            "learned": self.learned,
+            "limit": self.limit,
+            "kept": self.kept,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +65,15 @@ class Verdict:
     learned, baseline, best_fixed
         Under the learned policy, under FCFS with EASY, and under the fixed strategy that was the
         best on the jobs learned from.
+    guards
+        What was to get no worse than under FCFS with EASY.
     """
 
     objective: Objective
     learned: Schedule
     baseline: Schedule
     best_fixed: Schedule
+    guards: tuple[Guard, ...] = ()
 
     @property
     def schedules(self) -> dict[str, Schedule]:
@@ -62,6 +106,14 @@ class Verdict:
             part: None if gain is None else gain.value for part, gain in self.improvement.items()
         }
 
+    @cached_property
+    def no_worse(self) -> tuple[Guarded, ...]:
+        """What became of the metrics that were to get no worse, on these jobs."""
+        return tuple(
+            Guarded(guard, **{part: guard.objective(each) for part, each in self.schedules.items()})
+            for guard in self.guards
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict, ready for JSON."""
         named = {
@@ -79,6 +131,7 @@ class Verdict:
             "utilization": {
                 part: schedule.value("utilization") for part, schedule in self.schedules.items()
             },
+            "no_worse": [guarded.to_dict() for guarded in self.no_worse],
         }
 
 
