@@ -3,8 +3,10 @@
 import numpy as np
 
 from queuesmith.grid import EtcMatrix, Mapping
-from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.genetic_arrays import new_pool, new_problem, new_work, objective_weights
+from queuesmith.grid.kernels.generations import value_all
+from queuesmith.grid.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, Person
+from queuesmith.grid.kernels.starting import start_random
 
 
 class Dice:
@@ -13,7 +15,7 @@ class Dice:
     def __init__(self, state):
         self.state = int(state)
 
-    def draw(self):
+    def uniform(self):
         mask = (1 << 64) - 1
         x = self.state
         x ^= (x << 13) & mask
@@ -23,7 +25,7 @@ class Dice:
         return (x >> 11) / 2**53
 
     def below(self, count):
-        return int(self.draw() * count)
+        return int(self.uniform() * count)
 
 
 class Bench:
@@ -36,11 +38,11 @@ class Bench:
         self.pool = new_pool(slots, matrix.jobs, matrix.machines)
         self.work = new_work(matrix.jobs, matrix.machines, seed)
         for slot in range(slots):
-            kernels.start_random(self.problem, self.pool.genes[slot], self.work)
-        kernels.value_all(self.problem, self.pool, np.arange(slots), self.work)
+            start_random(self.problem, self.pool.genes[slot], self.work)
+        value_all(self.problem, self.pool, np.arange(slots), self.work)
 
     def person(self, slot):
-        return kernels.Person(*(array[slot] for array in self.pool))
+        return Person(*(array[slot] for array in self.pool))
 
     def dice(self):
         return Dice(self.work.random[0])
@@ -53,9 +55,9 @@ class Bench:
         mapping, person = self.mapping(slot), self.person(slot)
         return (
             np.allclose(person.completion, mapping.completion, rtol=1e-9)
-            and np.isclose(person.value[kernels.MAKESPAN], mapping.makespan, rtol=1e-9)
-            and np.isclose(person.value[kernels.FLOWTIME], mapping.flowtime, rtol=1e-9)
-            and np.isclose(person.value[kernels.PRIMARY], mapping.fitness, rtol=1e-9)
+            and np.isclose(person.value[MAKESPAN], mapping.makespan, rtol=1e-9)
+            and np.isclose(person.value[FLOWTIME], mapping.flowtime, rtol=1e-9)
+            and np.isclose(person.value[PRIMARY], mapping.fitness, rtol=1e-9)
         )
 
 
@@ -108,12 +110,13 @@ def k_point(first, second, dice, parameter, *_):
 
 
 def uniform(first, second, dice, parameter, *_):
-    return [a if dice.draw() < parameter else b for a, b in zip(first, second, strict=True)]
+    return [a if dice.uniform() < parameter else b for a, b in zip(first, second, strict=True)]
 
 
 def fitness_based(first, second, dice, _, values):
     chance = values[1] / (values[0] + values[1])
-    return [a if a == b or dice.draw() < chance else b for a, b in zip(first, second, strict=True)]
+    both = zip(first, second, strict=True)
+    return [a if a == b or dice.uniform() < chance else b for a, b in both]
 
 
 def pmx(first, second, dice):
@@ -163,7 +166,7 @@ def cross_slowly(name, bench, mother, father, parameter, dice):
     """The child of two slots of a bench, by the twin."""
     first, second = (bench.pool.genes[slot].tolist() for slot in (mother, father))
     if name in DIRECT_TWINS:
-        values = [bench.pool.value[slot, kernels.PRIMARY] for slot in (mother, father)]
+        values = [bench.pool.value[slot, PRIMARY] for slot in (mother, father)]
         return DIRECT_TWINS[name](first, second, dice, parameter, values)
     ours, counts = permutation_of(first, bench.matrix.times)
     theirs, _ = permutation_of(second, bench.matrix.times)

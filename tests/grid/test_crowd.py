@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid.bounds import Bound, lower_bound
-from queuesmith.grid.crowd import CHUNK, Columns, Crowd, anneal_columns
+from queuesmith.grid.crowd import CHUNK, Crowd
 from queuesmith.grid.etc_generate import generate_etc
 from queuesmith.grid.exact_work import greedy
+from queuesmith.grid.kernels.columns import Columns, anneal_columns
 from tests.grid.brute_force import best_of, tiny_instances
 from tests.grid.genetic_twins import Dice
 
@@ -45,14 +46,14 @@ class Twin:
 
     def step(self, target: float, steep: float, temperature: float) -> None:
         order, owner = self.columns.order, self.columns.owner
-        column = order[int(self.dice.draw() ** 2 * len(order))]
+        column = order[int(self.dice.uniform() ** 2 * len(order))]
         job = owner[column]
         before, cost = self.used[job], self.cost(target, steep)
         if column == before:
             return
         self.used[job] = column
         worse = self.cost(target, steep) - cost
-        if worse > 0 and self.dice.draw() >= math.exp(-worse / temperature):
+        if worse > 0 and self.dice.uniform() >= math.exp(-worse / temperature):
             self.used[job] = before
 
 

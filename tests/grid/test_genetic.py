@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from queuesmith.errors import UsageError
 from queuesmith.grid import EtcMatrix, Mapping
-from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.etc_files import read_etc
 from queuesmith.grid.genetic import Course, _Run, evolve
 from queuesmith.grid.genetic_arrays import machine_prices
 from queuesmith.grid.genetic_config import GeneticConfig, preset, preset_names
 from queuesmith.grid.genetic_operators import CROSSOVERS, MUTATIONS, REPLACEMENTS, SELECTIONS
 from queuesmith.grid.genetic_runs import Statistics, evolve_many
+from queuesmith.grid.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, SECONDARY
 from tests.grid.genetic_twins import random_matrix
 
 OBJECTIVES = ("makespan", "flowtime", "simultaneous", "hierarchic")
@@ -52,11 +52,11 @@ def test_any_combination_of_operators_keeps_every_individual_right(
     assert run.until_stopped(None, None) == "generations"
     for genes, value in zip(run.pool.genes, run.pool.value, strict=True):
         mapping = Mapping(matrix, genes, "check")
-        assert value[kernels.MAKESPAN] == pytest.approx(mapping.makespan, rel=1e-9)
-        assert value[kernels.FLOWTIME] == pytest.approx(mapping.flowtime, rel=1e-9)
+        assert value[MAKESPAN] == pytest.approx(mapping.makespan, rel=1e-9)
+        assert value[FLOWTIME] == pytest.approx(mapping.flowtime, rel=1e-9)
     slots = sorted([*run.parents, *run.children])
     assert slots == list(range(len(run.pool.genes) - 1))
-    keys = run.pool.value[run.parents][:, [kernels.PRIMARY, kernels.SECONDARY]].tolist()
+    keys = run.pool.value[run.parents][:, [PRIMARY, SECONDARY]].tolist()
     assert keys == sorted(keys)
 
 
@@ -75,9 +75,9 @@ def test_every_preset_improves_on_its_first_population(name, objective):
     first = _Run(matrix, config, objective, 1, ()).pool.value[-1]
     found = result.best.flowtime if objective == "flowtime" else result.best.makespan
     if objective == "simultaneous":
-        assert result.best.fitness < first[kernels.PRIMARY]
+        assert result.best.fitness < first[PRIMARY]
     else:
-        assert found < first[kernels.FLOWTIME if objective == "flowtime" else kernels.MAKESPAN]
+        assert found < first[FLOWTIME if objective == "flowtime" else MAKESPAN]
     assert result.best.objective == objective
     assert result.best.method == f"ga:{name}"
 
@@ -169,7 +169,7 @@ def test_copies_that_do_not_stand_side_by_side_die_too():
     for seed in range(5):
         run = _Run(random_matrix(30, 4), config, "makespan", seed, ())
         run.until_stopped(None, None)
-        values = run.pool.value[run.parents][:, : kernels.FLOWTIME + 1].round(6)
+        values = run.pool.value[run.parents][:, : FLOWTIME + 1].round(6)
         assert len(np.unique(values, axis=0)) == len(values)
 
 
@@ -204,7 +204,7 @@ def test_a_restart_gives_new_machines_to_its_share_of_the_jobs(share, least, mos
     changed = (run.pool.genes[run.parents] != best).sum(axis=1)
     assert least <= changed.min()
     assert changed.max() <= most
-    assert (np.diff(run.pool.value[run.parents, kernels.PRIMARY]) >= 0).all()
+    assert (np.diff(run.pool.value[run.parents, PRIMARY]) >= 0).all()
 
 
 def test_the_best_ever_is_kept_where_parents_die():
@@ -228,8 +228,8 @@ def test_elitists_keep_two_parents_and_steady_states_replace_the_worst():
 def test_only_the_best_of_all_survive_if_better():
     run = _Run(random_matrix(30, 4), QUICK, "makespan", 0, ())
     run.until_stopped(None, None)
-    alive = run.pool.value[run.parents, kernels.MAKESPAN]
-    dead = run.pool.value[run.children, kernels.MAKESPAN]
+    alive = run.pool.value[run.parents, MAKESPAN]
+    dead = run.pool.value[run.children, MAKESPAN]
     better = dead[dead < alive.max() * (1 - 1e-9)]
     assert np.isclose(better[:, None], alive, rtol=1e-9).any(axis=1).all()  # copies of survivors
 
@@ -237,7 +237,7 @@ def test_only_the_best_of_all_survive_if_better():
 def test_of_those_alike_only_one_survives():
     run = _Run(random_matrix(30, 4), QUICK, "makespan", 0, ())
     run.until_stopped(None, None)
-    values = run.pool.value[run.parents][:, : kernels.FLOWTIME + 1].round(6)
+    values = run.pool.value[run.parents][:, : FLOWTIME + 1].round(6)
     assert len(np.unique(values, axis=0)) == len(values)
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from queuesmith.errors import UsageError
 from queuesmith.grid import EtcMatrix
-from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.genetic import evolve
 from queuesmith.grid.genetic_config import GeneticConfig
 from queuesmith.grid.genetic_operators import (
@@ -19,8 +18,13 @@ from queuesmith.grid.genetic_operators import (
     add_crossover,
     add_mutation,
     below,
-    draw,
+    uniform,
 )
+from queuesmith.grid.kernels.permutation import arrange, read_permutation
+from queuesmith.grid.kernels.problem import MAKESPAN, PRIMARY
+from queuesmith.grid.kernels.rebalancing import rebalance
+from queuesmith.grid.kernels.starting import start_min_min
+from queuesmith.grid.kernels.value import become, evaluate, inherit, settle
 from tests.grid.genetic_twins import Bench, cross_slowly, permutation_of, random_matrix
 
 SHAPES = st.tuples(st.integers(1, 30), st.integers(1, 6), st.integers(0, 10**6))
@@ -47,13 +51,13 @@ def tidy():
 def test_random_numbers_equal_those_of_the_twin():
     bench = Bench(random_matrix(5, 2))
     dice = bench.dice()
-    assert [draw(bench.work.random) for _ in range(100)] == [dice.draw() for _ in range(100)]
+    assert [uniform(bench.work.random) for _ in range(100)] == [dice.uniform() for _ in range(100)]
     assert below(bench.work.random, 7) == dice.below(7)
 
 
 def test_random_numbers_are_spread_evenly():
     state = Bench(random_matrix(5, 2)).work.random
-    numbers = np.array([draw(state) for _ in range(20_000)])
+    numbers = np.array([uniform(state) for _ in range(20_000)])
     assert np.histogram(numbers, 10, (0, 1))[0] == pytest.approx(np.full(10, 2000), rel=0.1)
 
 
@@ -91,12 +95,12 @@ def test_exchanging_the_parents_gives_the_complementary_child(name):
 def test_the_permutation_encoding_and_back_is_the_same_mapping(shape):
     bench = Bench(random_matrix(*shape), shape[2])
     person = bench.person(0)
-    kernels.arrange(bench.problem, person, bench.work)
+    arrange(bench.problem, person, bench.work)
     expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
     assert person.sequence.tolist() == expected
     assert person.sequence[person.place].tolist() == list(range(shape[0]))
     back = np.full(shape[0], -1, np.int64)
-    kernels.read_permutation(bench.problem, person, person.sequence, back)
+    read_permutation(bench.problem, person, person.sequence, back)
     assert (back == person.genes).all()
 
 
@@ -104,9 +108,9 @@ def test_a_permutation_that_is_kept_is_written_anew_after_a_change():
     bench = Bench(random_matrix(30, 4), 1)
     person = bench.person(0)
     for name in ("move", "swap", "rebalance"):
-        kernels.arrange(bench.problem, person, bench.work)
+        arrange(bench.problem, person, bench.work)
         MUTATIONS[name].function(bench.problem, person, 0.5, bench.work)
-        kernels.arrange(bench.problem, person, bench.work)
+        arrange(bench.problem, person, bench.work)
         expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
         assert person.sequence.tolist() == expected
 
@@ -126,7 +130,7 @@ def test_every_mutation_and_improvement_keeps_chromosomes_valid_and_figures_righ
         assert is_valid(bench, bench.pool.genes[0])
         bench.problem.weights.setflags(write=True)
         bench.problem.weights[:] = (0.75, 0.25 / shape[1], 0)
-        kernels.settle(bench.problem, bench.person(0))
+        settle(bench.problem, bench.person(0))
         assert bench.is_right(0)
 
 
@@ -144,10 +148,10 @@ def test_figures_that_are_kept_stay_right_over_thousands_of_steps():
 def test_a_child_is_valued_right_however_many_genes_differ(shape, changes):
     bench = Bench(random_matrix(*shape, ready=True), shape[2])
     child, parent = bench.person(0), bench.person(1)
-    kernels.become(child, parent)
+    become(child, parent)
     for job in range(min(changes, shape[0])):
         child.genes[job] = (child.genes[job] + 1) % shape[1]
-    kernels.inherit(bench.problem, child, parent, bench.work)
+    inherit(bench.problem, child, parent, bench.work)
     assert bench.is_right(0)
     assert bench.is_right(1)
 
@@ -179,12 +183,12 @@ def test_rebalancing_takes_load_from_a_machine_and_never_makes_the_makespan_long
         bench = Bench(random_matrix(40, 4), seed)
         person = bench.person(3)  # the worst
         before = person.completion.copy()
-        if not kernels.rebalance(bench.problem, person, bench.work):
+        if not rebalance(bench.problem, person, bench.work):
             assert np.array_equal(person.completion, before)
             continue
-        kernels.settle(bench.problem, person)
+        settle(bench.problem, person)
         assert (person.completion < before).any()
-        assert person.value[kernels.MAKESPAN] <= before.max()
+        assert person.value[MAKESPAN] <= before.max()
         assert bench.is_right(3)
         relieved.append(person.completion[before.argmax()] < before.max())
     assert sum(relieved) > 15  # mostly it is the machine that finishes last
@@ -194,26 +198,26 @@ def test_rebalancing_moves_where_no_swap_helps():
     bench = Bench(EtcMatrix([[5.0, 5.0], [5.0, 5.0]]))
     person = bench.person(0)
     person.genes[:] = 0
-    kernels.evaluate(bench.problem, person, bench.work, True)
-    assert kernels.rebalance(bench.problem, person, bench.work)
+    evaluate(bench.problem, person, bench.work, True)
+    assert rebalance(bench.problem, person, bench.work)
     assert sorted(person.genes.tolist()) == [0, 1]
 
 
 def test_climbing_never_makes_it_worse():
     bench = Bench(random_matrix(40, 4), 1)
-    before = bench.pool.value[0, kernels.PRIMARY]
+    before = bench.pool.value[0, PRIMARY]
     IMPROVEMENTS["climb"].function(bench.problem, bench.person(0), 500.0, bench.work)
-    assert bench.pool.value[0, kernels.PRIMARY] < before
+    assert bench.pool.value[0, PRIMARY] < before
 
 
 def test_annealing_comes_close_to_the_priced_bound():
     bench = Bench(random_matrix(200, 5), 1, "makespan")
-    kernels.start_min_min(bench.problem, bench.pool.genes[0], bench.work)
-    kernels.evaluate(bench.problem, bench.person(0), bench.work, True)
-    before = bench.pool.value[0, kernels.MAKESPAN]
+    start_min_min(bench.problem, bench.pool.genes[0], bench.work)
+    evaluate(bench.problem, bench.person(0), bench.work, True)
+    before = bench.pool.value[0, MAKESPAN]
     IMPROVEMENTS["anneal"].function(bench.problem, bench.person(0), 500.0, bench.work)
     bound = (bench.problem.prices * bench.matrix.times).min(axis=1).sum()
-    assert bound <= bench.pool.value[0, kernels.MAKESPAN] < min(before, 1.01 * bound)
+    assert bound <= bench.pool.value[0, MAKESPAN] < min(before, 1.01 * bound)
 
 
 @given(shape=SHAPES, name=st.sampled_from(list(INITIALS)), holes=HOLES)

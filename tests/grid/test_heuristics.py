@@ -7,10 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from queuesmith.errors import UsageError
-from queuesmith.grid import EtcMatrix, heuristics
+from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc_files import read_etc
 from queuesmith.grid.etc_generate import generate_etc
 from queuesmith.grid.heuristics import HEURISTICS, map_by_heuristic
+from queuesmith.grid.kernels.shortlists import SHORTLIST
 from tests.grid.heuristic_twins import TWINS
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -53,7 +54,7 @@ def test_the_compiled_heuristic_does_what_its_twin_does(name, matrix):
 @pytest.mark.parametrize("name", HEURISTICS)
 @pytest.mark.parametrize("kind", ["u_c_hilo", "u_s_lolo", "u_i_hihi", "g_i_lohi"])
 def test_more_machines_than_a_shortlist_change_nothing(name, kind):
-    matrix = generate_etc(kind, 60, 3 * heuristics.SHORTLIST, seed=1, incompatible=0.1)
+    matrix = generate_etc(kind, 60, 3 * SHORTLIST, seed=1, incompatible=0.1)
     # Whole numbers, so that no rounding decides.
     whole = EtcMatrix(np.ceil(matrix.times), np.arange(matrix.machines))
     expected = TWINS[name](whole.times.tolist(), whole.ready.tolist(), range(60))

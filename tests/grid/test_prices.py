@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.bounds import lower_bound, safe_bound
 from queuesmith.grid.etc_generate import generate_etc
-from queuesmith.grid.prices import REACH, balanced_prices, divide_jobs
+from queuesmith.grid.kernels.prices import REACH, divide_jobs
+from queuesmith.grid.prices import balanced_prices
 from tests.grid.brute_force import tiny_instances
 
 

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
 """A search for short makespans on many machines: annealing along the cheap columns.
 
 Two of many machines share few jobs, so that dividing those anew, as ``search.py`` does, soon runs
@@ -6,28 +5,20 @@ dry. Here single jobs move, mostly along the columns of least extra (reduced) co
 pays the price of what it does after a target. While that cools, loads even out just below the
 target. At the end the target rises a little, and the later a machine is, the more steeply it pays,
 so that what is left beyond the target is spread over many machines.
-
-All that is compiled here works on the cheap columns alone. They fit into a processor's cache, where
-all jobs' times on all machines would not.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64, types, void
 from numpy.typing import NDArray
 
-from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import BITS, INTS, REALS
-from queuesmith.compiled.chance import uniform
 from queuesmith.grid.bounds import Bound
 from queuesmith.grid.etc_matrix import Floats
+from queuesmith.grid.kernels.columns import Columns, State, anneal_columns
 
 #: How many columns there are for each job, about, the cheapest of all; and each has at least.
 FEW, LEAST = 5.5, 4
@@ -43,77 +34,6 @@ CHUNK = 20_000
 #: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
 #: whose price is low and whose jobs are long, had better be idle than late.
 CHEAP, DEAR = 1e-3, 1.0
-
-
-class Columns(NamedTuple):
-    """The cheap columns, job by job, times over the bound."""
-
-    machine: Any
-    time: Any
-    owner: Any  # the job of each column
-    extra: Any  # the reduced cost of each
-    order: Any  # columns by ascending extra cost
-    price: Any  # of lateness on each machine
-
-
-class State(NamedTuple):
-    """A mapping in the making."""
-
-    column: Any  # of each job
-    load: Any
-    seed: Any
-
-
-# -- moves -----------------------------------------------------------------------------------------
-
-
-@kernel
-def use(columns, state, column):
-    """Let a job use another column, and update the loads."""
-    job = columns.owner[column]
-    before = state.column[job]
-    state.column[job] = column
-    state.load[columns.machine[before]] -= columns.time[before]
-    state.load[columns.machine[column]] += columns.time[column]
-
-
-@kernel
-def change_at(columns, state, target, steep, machine, added):
-    """Return by how much more is priced beyond the target if a machine's load changes."""
-    before = max(state.load[machine] - target, 0.0)
-    after = max(state.load[machine] - target + added, 0.0)
-    return columns.price[machine] * (after - before) * (1.0 + steep * (after + before))
-
-
-@kernel
-def try_column(columns, state, target, steep, temperature):
-    """Let a job use another column, one of small extra cost more often, by Metropolis' rule."""
-    chance = uniform(state.seed)
-    column = columns.order[int64(chance * chance * len(columns.order))]
-    before = state.column[columns.owner[column]]
-    if column == before:
-        return
-    goal, home = columns.machine[column], columns.machine[before]
-    worse = change_at(columns, state, target, steep, goal, columns.time[column])
-    worse += change_at(columns, state, target, steep, home, -columns.time[before])
-    if worse <= 0 or uniform(state.seed) < math.exp(-worse / temperature):
-        use(columns, state, column)
-
-
-# -- compiled --------------------------------------------------------------------------------------
-
-COLUMNS_TYPE = types.NamedTuple([INTS, REALS, INTS, REALS, INTS, REALS], Columns)
-STATE_TYPE = types.NamedTuple([INTS, REALS, BITS], State)
-
-
-@entry(void(COLUMNS_TYPE, STATE_TYPE, float64, float64, float64, int64))
-def anneal_columns(columns, state, target, steep, temperature, steps):
-    """Make machines keep to the target by single moves."""
-    for _ in range(steps):
-        try_column(columns, state, target, steep, temperature)
-
-
-# -- the way in ------------------------------------------------------------------------------------
 
 
 class Crowd:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.errors import UsageError
-from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
 from queuesmith.grid.genetic_arrays import new_pool, new_problem, new_work, objective_weights
 from queuesmith.grid.genetic_config import GeneticConfig, load_config
@@ -26,6 +25,28 @@ from queuesmith.grid.genetic_operators import (
     SELECTIONS,
     Operator,
 )
+from queuesmith.grid.kernels.generations import (
+    CHANCES,
+    CROSS,
+    CROSS_WITH,
+    IMPROVE,
+    IMPROVE_WITH,
+    MUTATE,
+    MUTATE_WITH,
+    SELECT_WITH,
+    run_generations,
+    value_all,
+)
+from queuesmith.grid.kernels.problem import (
+    BAD_JOB,
+    BAD_MACHINE,
+    EVALUATIONS,
+    GENERATION,
+    IMPROVED_AT,
+    NOBODY,
+    VALUES,
+)
+from queuesmith.grid.kernels.starting import blend, gather
 from queuesmith.grid.mapping import Mapping
 from queuesmith.workload.options import positive, whole_number
 
@@ -175,10 +196,10 @@ class _Run:
         self.children = np.arange(config.population, slots - 1, dtype=np.int64)
         self.spare = np.zeros(slots, np.int64)
         self.plan = _plan(config)
-        self.history = np.zeros((MOST_IN_A_BLOCK, kernels.VALUES))
+        self.history = np.zeros((MOST_IN_A_BLOCK, VALUES))
         self.points: list[tuple[float, float, float, float]] = []
         self._populate([m.machine for m in start])
-        kernels.value_all(self.problem, self.pool, self.parents, self.work)
+        value_all(self.problem, self.pool, self.parents, self.work)
         self._keep_best()
         self._note(0, self.seconds, self.pool.value[-1])
 
@@ -188,7 +209,7 @@ class _Run:
 
     @property
     def generation(self) -> int:
-        return int(self.work.flags[kernels.GENERATION])
+        return int(self.work.flags[GENERATION])
 
     def until_stopped(
         self, limit: float | None, progress: Callable[[Progress], None] | None
@@ -203,7 +224,7 @@ class _Run:
                 return "seconds"
             if config.generations is not None and self.generation >= config.generations:
                 return "generations"
-            since = self.generation - int(flags[kernels.IMPROVED_AT])
+            since = self.generation - int(flags[IMPROVED_AT])
             if config.stagnation is not None and since >= config.stagnation:
                 return "stagnation"
             restart = config.restart or _NEVER
@@ -211,10 +232,10 @@ class _Run:
                 self._begin_anew()
                 restarted_at = self.generation
                 since = 0 if config.stagnation is None else since
-            began, bred = self.seconds, int(flags[kernels.EVALUATIONS])
+            began, bred = self.seconds, int(flags[EVALUATIONS])
             self._block(self._allowed(restart, restarted_at), block)
             spent = max(self.seconds - began, 1e-6)
-            bred = int(flags[kernels.EVALUATIONS]) - bred
+            bred = int(flags[EVALUATIONS]) - bred
             block = max(int(min(BLOCK_SECONDS, max(left - spent, 0.001)) * bred / spent), 2)
             if progress is not None:
                 best = self.pool.value[-1]
@@ -222,7 +243,7 @@ class _Run:
 
     def _allowed(self, restart: int, restarted_at: int) -> int:
         """Return how many generations may run before one of the stops is due."""
-        due = max(int(self.work.flags[kernels.IMPROVED_AT]), restarted_at) + restart
+        due = max(int(self.work.flags[IMPROVED_AT]), restarted_at) + restart
         left = min(MOST_IN_A_BLOCK, due - self.generation)
         if self.config.generations is not None:
             left = min(left, self.config.generations - self.generation)
@@ -232,7 +253,7 @@ class _Run:
         """Run no more than so many generations and children; note when the best changed."""
         config, before = self.config, self.seconds
         first = self.generation
-        done: int = kernels.run_generations(
+        done: int = run_generations(
             self.problem,
             self.pool,
             self.parents,
@@ -261,8 +282,8 @@ class _Run:
         self.points.append((generation, seconds, float(value[0]), float(value[1])))
 
     def _check_users_operators(self) -> None:
-        job, machine = (int(self.work.flags[i]) for i in (kernels.BAD_JOB, kernels.BAD_MACHINE))
-        if job != kernels.NOBODY:
+        job, machine = (int(self.work.flags[i]) for i in (BAD_JOB, BAD_MACHINE))
+        if job != NOBODY:
             names = f"crossover '{self.config.crossover}' or mutation '{self.config.mutation}'"
             raise UsageError(
                 f"{names} puts job {job} on machine {machine}, which cannot run it or does not "
@@ -287,7 +308,7 @@ class _Run:
     def _scatter(self, source: Ints, target: Ints) -> None:
         """Copy an individual, with a share of its jobs on random machines."""
         INITIALS["random"].function(self.problem, target, self.work)
-        kernels.blend(source, target, self.config.scatter, self.work.random)
+        blend(source, target, self.config.scatter, self.work.random)
 
     def _begin_anew(self) -> None:
         """Replace all by a new population, around the best ever where its share is small.
@@ -298,8 +319,8 @@ class _Run:
         self.parents[:] = np.arange(config.population)
         self.children[:] = np.arange(config.population, len(self.pool.genes) - 1)
         self._populate([])
-        kernels.gather(self.pool, config.population, config.restart_share, self.work)
-        kernels.value_all(self.problem, self.pool, self.parents, self.work)
+        gather(self.pool, config.population, config.restart_share, self.work)
+        value_all(self.problem, self.pool, self.parents, self.work)
 
     def _keep_best(self) -> None:
         for array in self.pool:
@@ -311,7 +332,7 @@ class _Run:
         self._note(self.generation, seconds, self.pool.value[-1])
         generation, when, makespan, flowtime = (np.array(c) for c in zip(*self.points, strict=True))
         course = Course(generation.astype(np.int64), when, makespan, flowtime)
-        evaluations = int(flags[kernels.EVALUATIONS])
+        evaluations = int(flags[EVALUATIONS])
         facts = {
             "preset": self.config.name,
             "seed": self.seed,
@@ -338,15 +359,15 @@ _NEVER = np.iinfo(np.int64).max // 2
 
 def _plan(config: GeneticConfig) -> Floats:
     """Return the probabilities and parameters of the operators as the compiled code takes them."""
-    plan = np.zeros(kernels.CHANCES)
-    plan[kernels.CROSS] = config.crossover_probability
-    plan[kernels.MUTATE] = config.mutation_probability
-    plan[kernels.IMPROVE] = config.improvement_probability
+    plan = np.zeros(CHANCES)
+    plan[CROSS] = config.crossover_probability
+    plan[MUTATE] = config.mutation_probability
+    plan[IMPROVE] = config.improvement_probability
     parameters: dict[int, tuple[Operator, float | None]] = {
-        kernels.CROSS_WITH: (CROSSOVERS[config.crossover], config.crossover_parameter),
-        kernels.MUTATE_WITH: (MUTATIONS[config.mutation], config.mutation_parameter),
-        kernels.SELECT_WITH: (SELECTIONS[config.selection], config.selection_parameter),
-        kernels.IMPROVE_WITH: (IMPROVEMENTS[config.improvement], config.improvement_parameter),
+        CROSS_WITH: (CROSSOVERS[config.crossover], config.crossover_parameter),
+        MUTATE_WITH: (MUTATIONS[config.mutation], config.mutation_parameter),
+        SELECT_WITH: (SELECTIONS[config.selection], config.selection_parameter),
+        IMPROVE_WITH: (IMPROVEMENTS[config.improvement], config.improvement_parameter),
     }
     for place, (operator, given) in parameters.items():
         plan[place] = given if given is not None else operator.parameter or 0.0

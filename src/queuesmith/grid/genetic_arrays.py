@@ -8,8 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.errors import UsageError
-from queuesmith.grid import genetic_kernels as kernels
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.grid.kernels.marks import WORD_BITS
+from queuesmith.grid.kernels.prices import find_prices
+from queuesmith.grid.kernels.problem import (
+    BAD_JOB,
+    FLAGS,
+    NOBODY,
+    ROWS,
+    VALUES,
+    Pool,
+    Problem,
+    Work,
+)
+from queuesmith.grid.kernels.value import FEW
 
 #: So many products of a price and a time are spent on finding the prices of machines.
 PRICE_WORK = 40_000_000
@@ -40,11 +52,11 @@ def machine_prices(matrix: EtcMatrix) -> tuple[Floats, float]:
     size = matrix.jobs * matrix.machines
     rounds = int(min(MOST_PRICE_ROUNDS, max(PRICE_WORK // size, 50)))
     now, best, load = np.empty((3, matrix.machines))
-    bound = kernels.find_prices(matrix.times, matrix.ready, rounds, now, best, load)
+    bound = find_prices(matrix.times, matrix.ready, rounds, now, best, load)
     return best, float(bound)
 
 
-def new_problem(matrix: EtcMatrix, weights: Floats) -> kernels.Problem:
+def new_problem(matrix: EtcMatrix, weights: Floats) -> Problem:
     """Return an instance as the compiled code takes it."""
     prices, _ = machine_prices(matrix)
     cost = prices * matrix.times
@@ -68,7 +80,7 @@ def new_problem(matrix: EtcMatrix, weights: Floats) -> kernels.Problem:
     )
     for array in arrays:
         array.setflags(write=False)
-    return kernels.Problem(*arrays)
+    return Problem(*arrays)
 
 
 def _cheap(cost: Floats) -> NDArray[np.bool_]:
@@ -79,30 +91,30 @@ def _cheap(cost: Floats) -> NDArray[np.bool_]:
     return np.asarray(reduced <= cut)
 
 
-def new_pool(slots: int, jobs: int, machines: int) -> kernels.Pool:
+def new_pool(slots: int, jobs: int, machines: int) -> Pool:
     """Return room for so many individuals."""
-    return kernels.Pool(
+    return Pool(
         genes=np.zeros((slots, jobs), np.int64),
         completion=np.zeros((slots, machines)),
         flow=np.zeros((slots, machines)),
-        value=np.zeros((slots, kernels.VALUES)),
+        value=np.zeros((slots, VALUES)),
         sequence=np.zeros((slots, jobs), np.int32),
         place=np.zeros((slots, jobs), np.int32),
         known=np.zeros((slots, 1), np.int32),
     )
 
 
-def new_work(jobs: int, machines: int, seed: int) -> kernels.Work:
+def new_work(jobs: int, machines: int, seed: int) -> Work:
     """Return room for the operators, with random numbers that begin at a seed."""
-    widest = max(jobs, machines, 2 * kernels.FEW)
-    flags = np.zeros(kernels.FLAGS, np.int64)
-    flags[kernels.BAD_JOB] = kernels.NOBODY
+    widest = max(jobs, machines, 2 * FEW)
+    flags = np.zeros(FLAGS, np.int64)
+    flags[BAD_JOB] = NOBODY
     state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    return kernels.Work(
-        ints=np.zeros((kernels.ROWS, widest), np.int64),
+    return Work(
+        ints=np.zeros((ROWS, widest), np.int64),
         reals=np.zeros(widest),
         counts=np.zeros((2, machines), np.int64),
-        marks=np.zeros((machines, -(-jobs // kernels.BITS)), np.int64),
+        marks=np.zeros((machines, -(-jobs // WORD_BITS)), np.int64),
         members=np.zeros((machines, jobs), np.int64),
         flags=flags,
         random=state,

@@ -8,9 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from queuesmith.compiled import njit
+from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.chance import below, uniform
 from queuesmith.errors import UsageError
-from queuesmith.grid import genetic_kernels as kernels
-from queuesmith.grid.genetic_kernels import below, draw
+from queuesmith.grid.kernels import (
+    crossover,
+    improving,
+    mutation,
+    permutation,
+    rebalancing,
+    selection,
+    starting,
+)
+from queuesmith.grid.kernels.operators import CROSSOVER_TYPE, MUTATION_TYPE, check_genes
+from queuesmith.grid.kernels.problem import Problem
+from queuesmith.grid.kernels.value import move_job, settle
 
 __all__ = [
     "CROSSOVERS",
@@ -24,7 +37,7 @@ __all__ = [
     "add_crossover",
     "add_mutation",
     "below",
-    "draw",
+    "uniform",
 ]
 
 
@@ -86,7 +99,7 @@ def add_crossover(function: Callable[..., Any], *, low: float = 0.0, high: float
     function
         ``function(problem, mother, father, child, random)`` writes the machine of each job into
         ``child``, which begins as a copy of ``mother``. A further argument with a default is the
-        number that configurations can set. Random numbers come from ``draw(random)`` and
+        number that configurations can set. Random numbers come from ``uniform(random)`` and
         ``below(random, count)``. ``problem`` has ``times``, ``ready``, ``options``,
         ``option_count`` and ``prices``.
     low, high
@@ -147,7 +160,7 @@ def _compile(
     parameter: float | None,
 ) -> Callable[..., Any]:
     """Compile a user's operator, and say in one sentence where that fails."""
-    compiled = kernels.njit(error_model="numpy", _nrt=False)(function)
+    compiled = njit(error_model="numpy", _nrt=False)(function)
     try:
         built = build(compiled if parameter is not None else _without_number(compiled))
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
@@ -162,13 +175,11 @@ def _without_number(compiled: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments):  # type: ignore[no-untyped-def]
         return compiled(*arguments[:-1])
 
-    return kernels.njit(error_model="numpy", _nrt=False)(call)  # type: ignore[no-any-return]
+    return njit(error_model="numpy", _nrt=False)(call)  # type: ignore[no-any-return]
 
 
 def _compile_crossover(call: Callable[..., Any]) -> Callable[..., Any]:
-    copy, check_genes = kernels.copy, kernels.check_genes
-
-    @kernels.njit(kernels.CROSSOVER_TYPE, nogil=True, _nrt=False)
+    @njit(CROSSOVER_TYPE, nogil=True, _nrt=False)
     def cross(problem, mother, father, child, parameter, work):  # type: ignore[no-untyped-def]
         # Copies, so that an operator that writes to its parents does no harm.
         ours, theirs = work.ints[6, : len(child)], work.ints[7, : len(child)]
@@ -182,10 +193,7 @@ def _compile_crossover(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile_mutation(call: Callable[..., Any]) -> Callable[..., Any]:
-    copy, check_genes, move_job = kernels.copy, kernels.check_genes, kernels.move_job
-    settle = kernels.settle
-
-    @kernels.njit(kernels.MUTATION_TYPE, nogil=True, _nrt=False)
+    @njit(MUTATION_TYPE, nogil=True, _nrt=False)
     def mutate(problem, person, parameter, work):  # type: ignore[no-untyped-def]
         genes = work.ints[6, : len(person.genes)]
         completion = work.reals[: len(person.completion)]
@@ -210,7 +218,7 @@ def _explain(function: Callable[..., Any], error: Exception) -> UsageError:
     if field:
         return UsageError(
             f"{where} asks for '{field[1]}', which a problem does not have. "
-            f"Its fields are: {', '.join(kernels.Problem._fields)}."
+            f"Its fields are: {', '.join(Problem._fields)}."
         )
     if "NRT required" in text:
         return UsageError(
@@ -228,58 +236,58 @@ def _explain(function: Callable[..., Any], error: Exception) -> UsageError:
 _PERMUTATION = "permutation"
 
 INITIALS: dict[str, Operator] = {
-    "random": Operator(kernels.start_random),
-    "ljfr-sjfr": Operator(kernels.start_ljfr_sjfr),
-    "mct": Operator(kernels.start_mct),
-    "min-min": Operator(kernels.start_min_min),
+    "random": Operator(starting.start_random),
+    "ljfr-sjfr": Operator(starting.start_ljfr_sjfr),
+    "mct": Operator(starting.start_mct),
+    "min-min": Operator(starting.start_min_min),
 }
 #: Those that draw: each call gives another individual.
 RANDOM_INITIALS = {"random", "mct"}
 
 CROSSOVERS: dict[str, Operator] = {
-    "one-point": Operator(kernels.cross_one_point),
-    "two-point": Operator(kernels.cross_two_point),
-    "k-point": Operator(kernels.cross_k_point, 4, 1, 1e6, "the number of cuts"),
-    "uniform": Operator(kernels.cross_uniform, 0.5, 0, 1, "the share of the first parent"),
-    "fitness-based": Operator(kernels.cross_fitness_based),
-    "pmx": Operator(kernels.cross_pmx, encoding=_PERMUTATION),
-    "cx": Operator(kernels.cross_cx, encoding=_PERMUTATION),
-    "ox": Operator(kernels.cross_ox, encoding=_PERMUTATION),
+    "one-point": Operator(crossover.cross_one_point),
+    "two-point": Operator(crossover.cross_two_point),
+    "k-point": Operator(crossover.cross_k_point, 4, 1, 1e6, "the number of cuts"),
+    "uniform": Operator(crossover.cross_uniform, 0.5, 0, 1, "the share of the first parent"),
+    "fitness-based": Operator(crossover.cross_fitness_based),
+    "pmx": Operator(permutation.cross_pmx, encoding=_PERMUTATION),
+    "cx": Operator(permutation.cross_cx, encoding=_PERMUTATION),
+    "ox": Operator(permutation.cross_ox, encoding=_PERMUTATION),
 }
 
 MUTATIONS: dict[str, Operator] = {
-    "move": Operator(kernels.mutate_move),
-    "swap": Operator(kernels.mutate_swap),
+    "move": Operator(mutation.mutate_move),
+    "swap": Operator(mutation.mutate_swap),
     "move-and-swap": Operator(
-        kernels.mutate_move_and_swap, 0.5, 0, 1, "the probability of a move, against a swap"
+        mutation.mutate_move_and_swap, 0.5, 0, 1, "the probability of a move, against a swap"
     ),
     "rebalance": Operator(
-        kernels.mutate_rebalance, 0.75, 0, 1, "the probability of rebalancing before mutating"
+        rebalancing.mutate_rebalance, 0.75, 0, 1, "the probability of rebalancing before mutating"
     ),
     "rebalance-or-mutate": Operator(
-        kernels.mutate_rebalance_or_mutate, 0.75, 0, 1, "the probability of rebalancing"
+        rebalancing.mutate_rebalance_or_mutate, 0.75, 0, 1, "the probability of rebalancing"
     ),
 }
 
 SELECTIONS: dict[str, Operator] = {
-    "random": Operator(kernels.select_random),
-    "best": Operator(kernels.select_best),
+    "random": Operator(selection.select_random),
+    "best": Operator(selection.select_best),
     "linear-ranking": Operator(
-        kernels.select_linear_ranking, 1.5, 1, 2, "how often the best is drawn, against the mean"
+        selection.select_linear_ranking, 1.5, 1, 2, "how often the best is drawn, against the mean"
     ),
     "binary-tournament": Operator(
-        kernels.select_binary_tournament, 1.0, 0.5, 1, "the probability that the better one wins"
+        selection.select_binary_tournament, 1.0, 0.5, 1, "the probability that the better one wins"
     ),
     "n-tournament": Operator(
-        kernels.select_n_tournament, 3, 1, 1e6, "how many take part in a tournament"
+        selection.select_n_tournament, 3, 1, 1e6, "how many take part in a tournament"
     ),
 }
 
 #: Local search on every child, for memetic schedulers. The paper has none.
 IMPROVEMENTS: dict[str, Operator] = {
-    "none": Operator(kernels.improve_not),
-    "climb": Operator(kernels.improve_climb, 100, 1, 1e9, "the number of tries"),
-    "anneal": Operator(kernels.improve_anneal, 50, 0.1, 1e9, "the number of steps for each job"),
+    "none": Operator(improving.improve_not),
+    "climb": Operator(improving.improve_climb, 100, 1, 1e9, "the number of tries"),
+    "anneal": Operator(improving.improve_anneal, 50, 0.1, 1e9, "the number of steps for each job"),
 }
 
 REPLACEMENTS: dict[str, Replacement] = {

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Prices of machines at which all of them are wanted alike, found without an LP.
 
 Each job divides itself over the machines by their costs (its time there, times the price), the more
@@ -10,16 +9,10 @@ few of the two million columns that LP needs.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
-from numba import float64, types, void
 
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
-
-njit: Any = numba.njit  # its stubs do not know all its options
+from queuesmith.grid.kernels.prices import divide_jobs
 
 #: Temperatures, relative to a job's cost: from where all machines are wanted to nearly the LP.
 HOTTEST, COLDEST, COOLINGS = 1.0, 0.002, 14
@@ -27,34 +20,6 @@ HOTTEST, COLDEST, COOLINGS = 1.0, 0.002, 14
 ROUNDS, EVEN = 15, 0.05
 #: A machine that nobody wants becomes cheaper by no more than this part of the temperature.
 UNWANTED = 1e-3
-#: Costs above a job's least by so many temperatures do not count: exp(-15) is 3e-7.
-REACH = 15.0
-
-_TABLE = types.Array(float64, 2, "C", readonly=True)
-
-
-@njit(void(_TABLE, float64[::1], float64, float64[::1]), nogil=True, cache=True)
-def divide_jobs(log_times, log_price, cold, load):
-    """Add up what each machine is given if all jobs divide themselves by cost."""
-    jobs, machines = log_times.shape
-    near = np.empty(machines, np.int64)
-    cost = np.empty(machines)
-    load[:] = 0.0
-    for job in range(jobs):
-        least = np.inf
-        for machine in range(machines):
-            cost[machine] = log_times[job, machine] + log_price[machine]
-            least = min(least, cost[machine])
-        found = 0
-        for machine in range(machines):
-            near[found] = machine
-            found += cost[machine] < least + REACH * cold
-        total = 0.0
-        for machine in near[:found]:
-            cost[machine] = math.exp((least - cost[machine]) / cold)
-            total += cost[machine]
-        for machine in near[:found]:
-            load[machine] += cost[machine] / total * math.exp(log_times[job, machine])
 
 
 def balanced_prices(matrix: EtcMatrix) -> Floats:
