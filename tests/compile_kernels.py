@@ -16,7 +16,7 @@ KERNELS = (
     "queuesmith.engine.kernels.tuning:answer_request.load",
     "queuesmith.federation.kernels.planned",
     "queuesmith.knobs.kernels.front",
-    "queuesmith.tuning.insertion_kernels",
+    "queuesmith.tuning.kernels.insertion",
 )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from queuesmith import Cluster, Workload, lublin
 from queuesmith.schedule.verify import verify
 from queuesmith.tuning.insertion import insert_jobs
-from queuesmith.tuning.insertion_kernels import BLOCK
+from queuesmith.tuning.kernels.insertion import BLOCK
 
 CORES = 8
 

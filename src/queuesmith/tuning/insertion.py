@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import Cluster
 from queuesmith.schedule import Schedule
-from queuesmith.tuning.insertion_kernels import empty_profile, insert_all
+from queuesmith.tuning.kernels.insertion import empty_profile, insert_all
 from queuesmith.workload import Workload
 
 
