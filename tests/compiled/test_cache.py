@@ -214,6 +214,16 @@ def test_a_process_whose_folder_was_removed_makes_it_again(tiny: Path) -> None:
     assert old.exists()
 
 
+def test_of_many_files_the_newest_stay(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(5)]
+    for age, file in enumerate(files):
+        file.write_text("")
+        os.utime(file, (1000 - age, 1000 - age))
+    gone = tmp_path / "gone"  # by another process
+    cache.remove_oldest([*files[::-1], gone], 2)
+    assert sorted(tmp_path.iterdir()) == files[:2]
+
+
 def _increased(x: int) -> int:
     return x + 1
 

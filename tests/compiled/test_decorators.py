@@ -26,6 +26,11 @@ def test_an_entry_without_a_signature_is_compiled_when_it_is_called() -> None:
     assert compiled(4) == 8
 
 
+def test_an_entry_is_kept_on_disk_unless_that_is_switched_off() -> None:
+    assert entry()(double).stats.cache_path is not None
+    assert entry(kept=False)(double).stats.cache_path is None
+
+
 def test_options_are_handed_on() -> None:
     compiled = entry(error_model="numpy")(double)
     assert compiled.targetoptions["error_model"] == "numpy"

@@ -1,13 +1,20 @@
 """Users' own orders: compiled into the loop, or an error that says what is wrong with them."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from queuesmith import Cluster, Policy, Workload, simulate, verify
+from queuesmith.compiled import cache
+from queuesmith.engine import scoring
+from queuesmith.engine.kernels.usage import use_cores
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.scoring import compile_scorer, parameter_values
 from queuesmith.errors import PolicyError
-from queuesmith.policy import BACKFILLS
+from queuesmith.policy import BACKFILLS, ORDERS
+from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -16,7 +23,7 @@ needs_the_compiler = pytest.mark.skipif(
 )
 JOB_FIELDS = (
     "id, submit, walltime, cores, log_walltime, log_cores, user, group, partition_factor, "
-    "qos_factor, usage_share, user_share"
+    "qos_factor, usage_share, user_share, fair_share"
 )
 JOBS = Workload(
     submit=[0, 0, 0, 3, 3, 4],
@@ -75,6 +82,18 @@ GOOD = {
         "    return job.cores / machine.cores + machine.free * job.walltime - machine.waiting\n"
     ),
     "the user's share": "def mine(job):\n    return -job.usage_share / job.user_share\n",
+    "the fair share": "def mine(job):\n    return job.fair_share\n",
+    "the fair share, of usage that decays": (
+        "def mine(job, PriorityDecayHalfLife=5):\n    return job.fair_share\n"
+    ),
+    "the fair share, dampened": (
+        "def mine(job, weight=3, FairShareDampeningFactor=4):\n"
+        "    return weight * job.fair_share - job.usage_share * job.walltime\n"
+    ),
+    "the fair share, by a helper": (
+        "import numba\n@numba.njit\ndef fair(job):\n    return job.fair_share\n"
+        "def mine(job, now):\n    return fair(job) + 0 * now\n"
+    ),
     "the entitlement": "def mine(job):\n    return job.walltime / job.user_share\n",
     "the entitlement, with if": (
         "def mine(job):\n    return job.walltime if job.user_share < 0.5 else -job.walltime\n"
@@ -133,6 +152,162 @@ def test_an_order_with_infinite_scores_is_taken_as_it_is(mine):
     )
     start = simulate(JOBS, cores=4, policy=policy).start
     assert start.tolist() == simulate_slowly(JOBS, Cluster(4), policy).start.tolist()
+
+
+# -- fair shares -----------------------------------------------------------------------------------
+
+MANY = random_workload(np.random.default_rng(3), 60, 16)
+FAIR = """
+import numpy as np
+
+def fair(job, now, PriorityDecayHalfLife=0.0, FairShareDampeningFactor=1.0):
+    return job.fair_share
+
+def halved(job, now, PriorityDecayHalfLife=0.0, FairShareDampeningFactor=1.0):
+    halvings = job.usage_share * (1.0 / (job.user_share * FairShareDampeningFactor))
+    return np.exp(-0.6931471805599453 * halvings)
+"""
+
+
+@pytest.fixture
+def fair_orders(tmp_path):
+    """The fair share as the engine computes it, and as an order computes it for each job."""
+    path = tmp_path / "fair.py"
+    path.write_text(FAIR, encoding="utf-8")
+    return [Policy.parse(f"{path}:{name}+easy").order for name in ("fair", "halved")]
+
+
+def scores(order, packed, usage, waiting, now, scorer=None):
+    found = np.full(len(waiting), np.nan)
+    places = np.array(waiting, np.int32)
+    scorer, values = scorer or compile_scorer(order), parameter_values(order)
+    assert scorer(packed.jobs, usage, places, found, now, 16, 16, values) == -1
+    return found.tolist()
+
+
+@pytest.mark.parametrize("half_life", [0.0, 40.0])
+def test_a_fair_share_is_the_same_to_the_last_bit_however_it_is_computed(fair_orders, half_life):
+    packed = Packed(MANY, Cluster(16))
+    ours, theirs = (order.having(PriorityDecayHalfLife=half_life) for order in fair_orders)
+    usage = packed.usage([ours])
+    everyone = range(len(MANY))
+    seen = set()
+    # Several passes at one instant, and usage that grows, rests and shrinks between them.
+    for user, cores, now in ((0, 3, 0), (3, 2, 10), (0, 0, 10), (0, -3, 30), (3, -2, 60)):
+        use_cores(usage, user, cores, MANY.submit[0] + now)
+        for dampening in (1.0, 3.0):
+            both = [
+                scores(
+                    order.having(FairShareDampeningFactor=dampening),
+                    packed,
+                    usage,
+                    everyone,
+                    MANY.submit[0] + now,
+                )
+                for order in (ours, theirs)
+            ]
+            assert both[0] == both[1]
+            seen |= set(both[0])
+    assert 1.0 in seen  # of users without usage
+    assert len(seen) > 5
+
+
+def test_a_fair_share_halves_for_each_share_used(fair_orders):
+    workload = Workload([0] * 4, [9] * 4, [9] * 4, [1] * 4, user=[0, 1, 2, 3])
+    packed = Packed(workload, Cluster(4))
+    order = fair_orders[0]
+    usage = packed.usage([order])
+    assert scores(order, packed, usage, range(4), 0) == [1, 1, 1, 1]
+    for user, cores in enumerate((0, 1, 1, 2)):
+        use_cores(usage, user, cores, 0)
+    dampened = order.having(FairShareDampeningFactor=2)
+    assert scores(order, packed, usage, range(4), 7) == pytest.approx([1, 0.5, 0.5, 0.25])
+    assert scores(dampened, packed, usage, [3, 1, 3], 7) == pytest.approx([0.5, 0.5**0.5, 0.5])
+
+
+def test_the_engine_and_the_twin_agree_on_fair_shares(fair_orders):
+    for half_life, dampening in ((0, 1), (30, 1), (1e9, 5), (0.5, 0.1)):
+        for order in fair_orders:
+            chosen = order.having(
+                PriorityDecayHalfLife=half_life, FairShareDampeningFactor=dampening
+            )
+            policy = Policy(chosen, "easy")
+            start = simulate(MANY, cores=16, policy=policy).start
+            assert start.tolist() == simulate_slowly(MANY, Cluster(16), policy).start.tolist()
+
+
+# -- loops that are kept on disk -------------------------------------------------------------------
+
+
+@pytest.fixture
+def new_process(tmp_path, monkeypatch):
+    """Compiles an order's loop as a new process would that finds what earlier ones left."""
+    monkeypatch.setattr(cache.config, "CACHE_DIR", str(tmp_path / "kept"))
+
+    def compiled(order):
+        scoring._compiled.cache_clear()
+        scorer = compile_scorer(order)
+        scoring._compiled.cache_clear()
+        return scorer
+
+    return compiled
+
+
+def came_from_the_cache(scorer):
+    return bool(scorer.stats.cache_hits)
+
+
+@needs_the_compiler
+def test_the_loop_of_a_built_in_order_is_compiled_once(new_process):
+    for name in ("wfp3", "multifactor"):
+        assert not came_from_the_cache(new_process(ORDERS[name]))
+        assert came_from_the_cache(new_process(ORDERS[name]))
+
+
+@needs_the_compiler
+def test_the_loop_of_an_own_order_is_compiled_anew_when_anything_changes(new_process, mine):
+    text = "LIMIT = {}\ndef mine(job, now):\n    return job.cores {} LIMIT * now\n"
+    found = [
+        came_from_the_cache(new_process(Policy.parse(mine(text.format(limit, sign))).order))
+        for limit, sign in ((3, "-"), (3, "-"), (4, "-"), (4, "+"), (4.0, "+"), (3, "-"))
+    ]
+    assert found == [False, True, False, False, False, True]
+
+
+@needs_the_compiler
+def test_a_loop_from_the_cache_scores_as_before(new_process, mine):
+    packed = Packed(MANY, Cluster(16))
+    text = "def mine(job, now, power=2.0):\n    return (now - job.submit) ** power / {}\n"
+    orders = [Policy.parse(mine(text.format(divisor))).order for divisor in (3, 7)]
+    # The second time both come together from the cache.
+    compiled, loaded = (
+        [
+            scores(order, packed, packed.usage([]), range(60), 5000, new_process(order))
+            for order in orders
+        ]
+        for _ in range(2)
+    )
+    assert compiled == loaded
+    for found, divisor in zip(loaded, (3, 7), strict=True):
+        assert found == pytest.approx((5000 - MANY.submit) ** 2 / divisor)
+
+
+@needs_the_compiler
+def test_a_loop_that_depends_on_more_than_its_order_is_not_kept(new_process, mine):
+    text = "import numba\n@numba.njit\ndef double(x):\n    return {} * x\n"
+    text += "def mine(job, now):\n    return double(now) - job.cores\n"
+    for factor in (2, 2, 3):
+        scorer = new_process(Policy.parse(mine(text.format(factor))).order)
+        assert scorer.stats.cache_path is None
+
+
+@needs_the_compiler
+def test_no_more_than_so_many_loops_are_kept(new_process, mine, monkeypatch):
+    monkeypatch.setattr(scoring, "MOST_FILES", 4)
+    for factor in range(2, 6):
+        order = Policy.parse(mine(f"def mine(job, now):\n    return {factor} * now\n")).order
+        scorer = new_process(order)
+    assert len(list(Path(scorer.stats.cache_path).iterdir())) == 4
 
 
 # -- orders that do not ----------------------------------------------------------------------------

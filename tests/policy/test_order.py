@@ -201,6 +201,10 @@ def reads_usage(job):
     return -job.usage_share
 
 
+def reads_fair_share(job):
+    return job.fair_share
+
+
 def share_of(job):
     return job.usage_share
 
@@ -224,7 +228,9 @@ def calls_itself(job):
     return calls_itself(job)
 
 
-@pytest.mark.parametrize("function", [patient_wide, reads_now, reads_machine, reads_usage])
+@pytest.mark.parametrize(
+    "function", [patient_wide, reads_now, reads_machine, reads_usage, reads_fair_share]
+)
 def test_an_order_that_reads_what_changes_is_not_fixed(function):
     assert not Order(function).fixed
 

@@ -24,6 +24,7 @@ def job(**fields):
         "qos_factor": 0.0,
         "usage_share": 0.0,
         "user_share": 0.25,
+        "fair_share": 1.0,
     }
     values = {**default, **fields}
     logarithms = {
@@ -170,11 +171,9 @@ def only(weight, value=1.0):
 
 
 def test_multifactor_is_the_weighted_sum_of_its_five_factors():
-    waiting = job(
-        submit=0, cores=16, partition_factor=0.5, qos_factor=0.2, usage_share=0.25, user_share=0.25
-    )
-    # Age 0.5, fair share 2 ** -1, size 16 / 64.
-    expected = 1000 * 0.5 + 10_000 * 0.5 + 1000 * 0.25 + 1000 * 0.5 + 1000 * 0.2
+    waiting = job(submit=0, cores=16, partition_factor=0.5, qos_factor=0.2, fair_share=0.75)
+    # Age 0.5, size 16 / 64.
+    expected = 1000 * 0.5 + 10_000 * 0.75 + 1000 * 0.25 + 1000 * 0.5 + 1000 * 0.2
     assert score("multifactor", waiting, now=7 * DAY // 2) == pytest.approx(expected)
 
 
@@ -183,17 +182,6 @@ def test_the_age_of_multifactor_is_capped():
     assert score("multifactor", job(submit=0), now=7 * DAY, **weights) == 1
     assert score("multifactor", job(submit=0), now=100 * DAY, **weights) == 1
     assert score("multifactor", job(submit=0), now=DAY, **weights, PriorityMaxAge=4 * DAY) == 0.25
-
-
-def test_the_fair_share_of_multifactor_halves_for_each_share_used():
-    weights = only("PriorityWeightFairshare")
-    values = [
-        score("multifactor", job(usage_share=used, user_share=0.25), **weights)
-        for used in (0.0, 0.25, 0.5, 1.0)
-    ]
-    assert values == [1, 0.5, 0.25, 0.0625]
-    dampened = {**weights, "FairShareDampeningFactor": 2}
-    assert score("multifactor", job(usage_share=0.5, user_share=0.25), **dampened) == 0.5
 
 
 def test_the_size_of_multifactor_favours_wide_jobs_or_small_ones():

@@ -13,7 +13,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,22 @@ def _remove_old(folders: Iterator[Path], kept: Path) -> None:
     for folder in folders:
         if folder != kept and time.time() - _last_written(folder) > AT_REST:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_oldest(files: Iterable[Path], kept: int) -> None:
+    """Remove files but for the newest, so that a cache does not grow for ever.
+
+    Another process may remove them at the same time, and one that misses them compiles anew.
+    """
+    for file in sorted(files, key=_age)[kept:]:
+        file.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    try:
+        return -file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _last_written(folder: Path) -> float:

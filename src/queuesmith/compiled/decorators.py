@@ -25,14 +25,18 @@ njit: Any = numba.njit  # its stubs do not know all its options
 kernel = njit(_nrt=False)
 
 
-def entry(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
-    """Let a function be compiled at once for a signature, or without one when it is called."""
+def entry(signature: Any = None, *, kept: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """Let a function be compiled at once for a signature, or without one when it is called.
+
+    Its machine code is kept on disk, unless that is switched off.
+    """
 
     def compiled(function: Any) -> Any:
         dispatcher = njit(**{"nogil": True, "_nrt": False} | options)(function)
         if dispatcher is function:  # nothing is to be compiled
             return function
-        enable_caching(dispatcher)
+        if kept:
+            enable_caching(dispatcher)
         if signature is not None:
             dispatcher.compile(signature)
             dispatcher.disable_compile()

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from queuesmith.cluster import Cluster
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
-from queuesmith.engine.kernels.usage import Usage
-from queuesmith.engine.scoring import fixed_scores, no_usage
+from queuesmith.engine.kernels.usage import Usage, new_usage
+from queuesmith.engine.scoring import fixed_scores
 from queuesmith.errors import PolicyError, WorkloadError
 from queuesmith.policy.keep import Keep
-from queuesmith.policy.order import Order
+from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
 
 
@@ -65,13 +65,13 @@ class Packed:
 
     def usage(self, orders: Sequence[Order]) -> Usage:
         """Return the bookkeeping of what users consume; empty where no order looks at it."""
-        looking = [order for order in orders if order.reads & {"usage_share", "user_share"}]
+        looking = [order for order in orders if order.reads & {*USAGE_FIELDS, "user_share"}]
         if not looking:
-            return no_usage()
+            return new_usage()
         half_lives = {
             order.parameters.get("PriorityDecayHalfLife", 0.0)
             for order in looking
-            if "usage_share" in order.reads
+            if order.reads & USAGE_FIELDS
         } or {0.0}
         if len(half_lives) > 1:
             raise PolicyError(
@@ -79,8 +79,7 @@ class Packed:
                 "one bookkeeping serves them all. Give them the same PriorityDecayHalfLife."
             )
         slots = int(self.jobs.user.max()) + 2
-        clock = np.array([half_lives.pop(), self.jobs.submit[0]], np.float64)
-        return Usage(np.zeros(slots), np.zeros(slots), clock)
+        return new_usage(slots, half_lives.pop(), self.jobs.submit[0])
 
 
 def _columns(workload: Workload, cluster: Cluster) -> Jobs:

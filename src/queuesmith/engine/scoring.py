@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.compiled import njit
+from queuesmith.compiled import entry, fingerprint, njit
+from queuesmith.compiled.cache import remove_oldest
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Jobs
-from queuesmith.engine.kernels.usage import Usage, usage_clock
+from queuesmith.engine.kernels.usage import (
+    fair_share,
+    new_usage,
+    no_fair_share,
+    share_fairly,
+    share_nothing,
+    total_usage,
+    usage_clock,
+    usage_share,
+)
 from queuesmith.errors import PolicyError
 from queuesmith.policy.order import VIEWS, Order
 from queuesmith.policy.view import Job, Machine
 
 Scorer = Callable[..., Any]
+
+#: Of these two belong to each loop that is kept on disk.
+MOST_FILES = 400
+#: What the loop that scores calls: each order has its own.
+call: Any = None
+unpack: Any = None
+dampening: Any = None
 
 
 def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
@@ -28,7 +47,7 @@ def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
         # The compiled loop stops at the first job without a number: that and the rest stay NaN.
         scores = np.full(count, np.nan)
         everyone = np.arange(count, dtype=np.int32)
-        usage = no_usage(_users(jobs) + 1)
+        usage = new_usage(_users(jobs) + 1)
         compile_scorer(order)(jobs, usage, everyone, scores, 0, 0, 0, parameter_values(order))
     bad = np.isnan(scores)
     if bad.any():
@@ -39,7 +58,7 @@ def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
 def compile_scorer(order: Order) -> Scorer:
     """Compile the loop that scores all waiting jobs; the order is inlined into it."""
     try:
-        return _compiled(order.function, order.views, len(order.parameters))
+        return _compiled(order.function)
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
         raise explain("order", order.name, order.function, error) from error
 
@@ -62,64 +81,95 @@ def not_a_number(order: Order, jobs: Jobs, job: int, now: int | None) -> PolicyE
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(function: Callable[..., Any], views: int, parameters: int) -> Scorer:
-    call, unpack = _taking_a_tuple(function, views, parameters)
-
-    @njit(SCORER_TYPE, nogil=True, error_model="numpy", _nrt=False)
-    def score_queue(jobs, usage, waiting, scores, now, cores, free, parameters):  # type: ignore[no-untyped-def]
-        users = max(len(usage.level) - 1, 1)
-        clock = usage_clock(usage, now)
-        total = usage.level[users] + usage.slope[users] * clock if len(usage.level) > 0 else 0.0
-        each = 1.0 / total if total > 0.0 else 0.0
-        machine = Machine(cores, free, len(waiting))
-        values = unpack(parameters)
-        for i in range(len(waiting)):
-            j = waiting[i]
-            share = 0.0
-            if total > 0.0:
-                user = jobs.user[j]
-                share = (usage.level[user] + usage.slope[user] * clock) * each
-            job = Job(
-                jobs.id[j],
-                jobs.submit[j],
-                jobs.walltime[j],
-                jobs.cores[j],
-                jobs.log_walltime[j],
-                jobs.log_cores[j],
-                jobs.user[j],
-                jobs.group[j],
-                jobs.partition_factor[j],
-                jobs.qos_factor[j],
-                share,
-                1.0 / users,
-            )
-            score = call(job, now, machine, values)
-            if score != score:
-                return j
-            scores[i] = score
-        return -1
-
-    return score_queue  # type: ignore[no-any-return]
+def _compiled(function: Callable[..., Any]) -> Scorer:
+    order = Order(function)
+    looks_at_fair_share = "fair_share" in order.reads
+    source = _taking_a_tuple(order)
+    word = fingerprint(function, source, looks_at_fair_share, Job._fields, Machine._fields)
+    inlined = njit(error_model="numpy", _nrt=False)
+    names: dict[str, Any] = {
+        "__name__": __name__,
+        "order": inlined(_renamed(function, word, function.__globals__)),
+        "share_fairly": share_fairly if looks_at_fair_share else share_nothing,
+        "fair_share": fair_share if looks_at_fair_share else no_fair_share,
+    }
+    exec(source, names)
+    for name in ("call", "unpack", "dampening"):
+        names[name] = inlined(_renamed(names[name], word, names))
+    loop = _renamed(score_queue, word, globals() | names)
+    scorer = entry(SCORER_TYPE, kept=word is not None, error_model="numpy")(loop)
+    if word is not None and scorer is not loop and scorer.stats.cache_misses:
+        folder = Path(scorer.stats.cache_path)
+        remove_oldest(folder.glob(f"*{score_queue.__name__}_*"), MOST_FILES)
+    return scorer  # type: ignore[no-any-return]
 
 
-def _taking_a_tuple(function: Callable[..., Any], views: int, count: int) -> tuple[Scorer, Scorer]:
-    """Return the order as a function of a tuple of parameters, and what makes it of an array.
+def score_queue(jobs, usage, waiting, scores, now, cores, free, parameters):  # type: ignore[no-untyped-def]
+    """Score all waiting jobs; return one whose score is no number, or -1.
+
+    It is compiled for each order, with what the order needs for the global names here.
+    """
+    user_share = 1.0 / max(len(usage.level) - 1, 1)
+    clock = usage_clock(usage, now)
+    total = total_usage(usage, clock)
+    machine = Machine(cores, free, len(waiting))
+    values = unpack(parameters)
+    share_fairly(jobs, usage, waiting, clock, total, 1.0 / (user_share * dampening(values)))
+    for i in range(len(waiting)):
+        j = waiting[i]
+        user = jobs.user[j]
+        job = Job(
+            jobs.id[j],
+            jobs.submit[j],
+            jobs.walltime[j],
+            jobs.cores[j],
+            jobs.log_walltime[j],
+            jobs.log_cores[j],
+            user,
+            jobs.group[j],
+            jobs.partition_factor[j],
+            jobs.qos_factor[j],
+            usage_share(usage, user, clock, total),
+            user_share,
+            fair_share(usage, user),
+        )
+        score = call(job, now, machine, values)
+        if score != score:
+            return j
+        scores[i] = score
+    return -1
+
+
+def _taking_a_tuple(order: Order) -> str:
+    """Write the order as a function of a tuple of parameters, and what makes it of an array.
 
     Numbers in a tuple cannot change while the loop writes scores, so what depends on them alone is
     computed once.
     """
-    order = njit(error_model="numpy", _nrt=False)(function)
-    arguments = ", ".join([*VIEWS[:views], *(f"values[{i}]" for i in range(count))])
-    values = "".join(f"parameters[{i}], " for i in range(count))
-    source = (
+    names = list(order.parameters)
+    places = {name: f"values[{i}]" for i, name in enumerate(names)}
+    arguments = ", ".join([*VIEWS[: order.views], *places.values()])
+    values = "".join(f"parameters[{i}], " for i in range(len(names)))
+    return (
         f"def call(job, now, machine, values): return float(order({arguments}))\n"
         f"def unpack(parameters): return ({values}0.0)\n"
+        f"def dampening(values): return {places.get('FairShareDampeningFactor', 1.0)}\n"
     )
-    namespace: dict[str, Any] = {"order": order}
-    exec(source, namespace)
-    compiled = (njit(error_model="numpy", _nrt=False)(namespace[n]) for n in ("call", "unpack"))
-    call, unpack = compiled
-    return call, unpack
+
+
+def _renamed(function: Callable[..., Any], word: str | None, names: dict[str, Any]) -> FunctionType:
+    """Return a copy of a function with other global names, under a name that no other code has.
+
+    Machine code of many processes comes together in one that loads it, and equal names would be
+    taken for the same function.
+    """
+    assert isinstance(function, FunctionType)
+    names = {**names, "__name__": __name__}
+    code, default = function.__code__, function.__defaults__
+    copy = FunctionType(code, names, function.__name__, default, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = f"{function.__qualname__}_{word}"
+    return copy
 
 
 def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
@@ -128,7 +178,7 @@ def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
     sizes = (jobs.id, jobs.submit, jobs.walltime, jobs.cores)
     columns = (*sizes, jobs.log_walltime, jobs.log_cores, jobs.user, jobs.group)
     fair = nothing + 1.0 / _users(jobs)
-    factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair)
+    factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair, nothing + 1)
     views: tuple[Any, ...] = (Job(*columns, *factors), 0, Machine(0, 0, 0))
     try:
         with np.errstate(all="ignore"):
@@ -138,11 +188,6 @@ def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
     if not isinstance(scores, np.ndarray) or scores.shape != nothing.shape:
         return None
     return scores.astype(np.float64) if scores.dtype.kind in "biuf" else None
-
-
-def no_usage(slots: int = 0) -> Usage:
-    """Return the bookkeeping of an order that does not look at what users consumed."""
-    return Usage(np.zeros(slots), np.zeros(slots), np.zeros(2))
 
 
 def _users(jobs: Jobs) -> int:

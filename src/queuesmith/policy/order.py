@@ -17,6 +17,8 @@ from queuesmith.errors import PolicyError, raise_if_interrupted
 
 #: What an order function may ask for, in this order, before its parameters.
 VIEWS = ("job", "now", "machine")
+#: The fields of a job that change with what users have consumed.
+USAGE_FIELDS = frozenset({"usage_share", "fair_share"})
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Order:
     @property
     def fixed(self) -> bool:
         """Whether jobs can never change places: the function reads nothing that changes."""
-        return not self.reads & {"now", "machine", "usage_share"}
+        return not self.reads & {"now", "machine", *USAGE_FIELDS}
 
     def having(self, **parameters: float) -> Order:
         """Return the order with other values of its parameters."""

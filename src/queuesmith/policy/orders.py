@@ -148,7 +148,7 @@ def multifactor(
     PriorityMaxAge: float = 7 * DAY,
     PriorityFavorSmall: float = 0,
     PriorityDecayHalfLife: float = 7 * DAY,  # the engine decays the usage by it
-    FairShareDampeningFactor: float = 1,
+    FairShareDampeningFactor: float = 1,  # and dampens the fair share by this
 ) -> float:
     """Slurm's priority/multifactor, its parameters named as in slurm.conf (times in seconds)."""
     # Products with inverses, since these are the same for all jobs and so computed once.
@@ -156,11 +156,9 @@ def multifactor(
     size = job.cores * (1.0 / machine.cores)
     if PriorityFavorSmall:
         size = 1.0 - size
-    halvings = job.usage_share * (1.0 / (job.user_share * FairShareDampeningFactor))
-    fair_share = np.exp(-LOG_2 * halvings)  # 2 ** -halvings, in half the time
     return (
         PriorityWeightAge * age
-        + PriorityWeightFairshare * fair_share
+        + PriorityWeightFairshare * job.fair_share
         + PriorityWeightJobSize * size
         + PriorityWeightPartition * job.partition_factor
         + PriorityWeightQOS * job.qos_factor

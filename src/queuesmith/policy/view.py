@@ -23,6 +23,7 @@ class Job(NamedTuple):
     qos_factor: float  # priority of its quality of service, 0 to 1
     usage_share: float  # its user's part of the decayed usage of all users, 0 to 1
     user_share: float  # the part that each user is entitled to, 0 to 1
+    fair_share: float  # 1 for a user without usage, halved for each user_share that was used
 
 
 class Machine(NamedTuple):

@@ -17,10 +17,12 @@ import numpy as np
 
 from queuesmith.cluster import Cluster
 from queuesmith.policy import Policy
-from queuesmith.policy.order import Order
+from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.policy.view import Job, Machine
 from queuesmith.schedule.reservations import Answer, Request
 from queuesmith.workload import Workload
+
+LOG_2 = 0.6931471805599453
 
 
 @dataclass(eq=False)
@@ -117,10 +119,10 @@ class Twin(ABC):
     def sort(self, order: Order) -> None:
         """Sort the queue, the highest score first, equals as they came."""
         machine = Machine(self.cluster.cores, self.free, len(self.waiting))
-        used = self._usage(order) if "usage_share" in order.reads else {}
+        used = self._usage(order) if order.reads & USAGE_FIELDS else {}
         keys = {}
         for task in self.waiting:
-            views = (self._view(task, used), self.now, machine)[: order.views]
+            views = (self._view(task, used, order), self.now, machine)[: order.views]
             keys[task] = (-float(order.function(*views, **order.parameters)), task.place)
         self.waiting.sort(key=keys.__getitem__)
 
@@ -135,8 +137,11 @@ class Twin(ABC):
                 used[task.user] = used.get(task.user, 0.0) + worth
         return used
 
-    def _view(self, task: Task, used: dict[int, float]) -> Job:
+    def _view(self, task: Task, used: dict[int, float], order: Order) -> Job:
         total = sum(used.values())
+        usage_share = used.get(task.user, 0.0) / total if total > 0 else 0.0
+        user_share = 1 / len({other.user for other in self.tasks})
+        dampening = order.parameters.get("FairShareDampeningFactor", 1.0)
         return Job(
             task.id,
             task.submit,
@@ -147,8 +152,9 @@ class Twin(ABC):
             task.user,
             task.group,
             *task.factors,
-            used.get(task.user, 0.0) / total if total > 0 else 0.0,
-            1 / len({other.user for other in self.tasks}),
+            usage_share,
+            user_share,
+            float(np.exp(-LOG_2 * (usage_share * (1.0 / (user_share * dampening))))),
         )
 
     # -- one scheduling pass, for each backfill --------------------------------------------
@@ -287,7 +293,7 @@ def _decayed(start: int, end: int, now: int, half_life: float) -> float:
     """Seconds from start to end, each halved for every half-life that has passed since."""
     if half_life <= 0:
         return end - start
-    settled = half_life / 0.6931471805599453
+    settled = half_life / LOG_2
     return float(settled * (2 ** (-(now - end) / half_life) - 2 ** (-(now - start) / half_life)))
 
 
