@@ -61,7 +61,7 @@ def test_engine_and_twin_agree_on_longer_queues(policy):
 
 
 def test_a_burst_at_one_instant_is_taken_in_queue_order():
-    count = 50
+    count = 20
     workload = Workload([7] * count, range(1, count + 1), range(1, count + 1), [1] * count)
     for policy in POLICIES:
         schedule = verify(simulate(workload, cores=5, policy=policy))

@@ -62,6 +62,7 @@ class Twin(ABC):
     ) -> None:
         self.cluster = cluster
         self.tasks = list(tasks)
+        self.users = len({task.user for task in tasks})
         self.coming = list(tasks)
         self.now = 0
         self.waiting: list[Task] = []
@@ -140,7 +141,7 @@ class Twin(ABC):
     def _view(self, task: Task, used: dict[int, float], order: Order) -> Job:
         total = sum(used.values())
         usage_share = used.get(task.user, 0.0) / total if total > 0 else 0.0
-        user_share = 1 / len({other.user for other in self.tasks})
+        user_share = 1 / self.users
         dampening = order.parameters.get("FairShareDampeningFactor", 1.0)
         return Job(
             task.id,
