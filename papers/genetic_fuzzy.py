@@ -6,6 +6,9 @@ prints the paper's numbers beside ours and keeps them in docs/results/genetic_fu
 is kept in --work, so it can be stopped, resumed, and made bit by bit:
 
     python -m papers.genetic_fuzzy --logs CTC,KTH --methods pitts,cca --split none --pieces
+
+The pieces of the page that is kept, learned policies among them, are in papers/kept/genetic_fuzzy;
+``--work`` with that folder goes on from there.
 """
 
 from __future__ import annotations
@@ -132,7 +135,12 @@ def _how(results: Sequence[Results], asked: argparse.Namespace) -> str:
             words += f" --{name} {getattr(asked, name)}"
     words += "".join(f" --set {setting}" for setting in asked.set)
     words += f" --runs {asked.runs}" if asked.runs > 1 else ""
-    left_out = " What is missing was not learned in the time there was." if asked.only_kept else ""
+    left_out = (
+        " What is missing was not learned in the time there was. The pieces, learned policies "
+        "among them, are in papers/kept/genetic_fuzzy."
+        if asked.only_kept
+        else ""
+    )
     jobs = ", ".join(f"{each.name} {each.fixed['jobs']:,}" for each in results)
     return (
         f"Made by `{words} --front-generations {asked.front_generations} "

@@ -210,7 +210,7 @@ class Pieces:
     def front(self, name: str, search: Search, seed: int) -> Front | None:
         """Return the off-line front of a log; None if left out."""
         facts = fingerprint({**search.__dict__, "seed": seed})[:8]
-        path = self._path(f"{_slug(name)}-front-{facts}")
+        path = self._path(f"{_slug(name)}-front-{facts}").with_suffix(".json.gz")
         if not path.exists():
             if self.only_kept:
                 return None

@@ -123,6 +123,11 @@ def test_a_front_is_saved_and_read_again(front, tmp_path):
     front.save(tmp_path / "front.json")
     again = Front.load(tmp_path / "front.json")
     assert again.to_dict() == front.to_dict() == json.loads((tmp_path / "front.json").read_text())
+    front.save(tmp_path / "front.json.gz")
+    assert Front.load(tmp_path / "front.json.gz").to_dict() == front.to_dict()
+    assert (tmp_path / "front.json.gz").stat().st_size < (
+        tmp_path / "front.json"
+    ).stat().st_size / 2
     front.save(tmp_path / "front.csv")
     lines = (tmp_path / "front.csv").read_text().splitlines()
     assert len(lines) == 1 + len(front.points) + len(front.policies)

@@ -65,7 +65,7 @@ def pareto(
     from queuesmith.schedule.objective import Objective
     from queuesmith.tuning.pareto import Search, pareto_front
 
-    _check_kind(out, (".csv", ".json"), "the front")
+    _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
     _check_kind(picture, (".html", ".htm"), "the picture")
     check_targets(out, picture)
     wanted = Objective(objective)
@@ -129,7 +129,7 @@ def _worth(front: Front, point: Point) -> dict[str, Any]:
 
 
 def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None:
-    if path is not None and path.suffix.lower() not in suffixes:
+    if path is not None and not path.name.lower().endswith(suffixes):
         raise OutputError(
             f"{what} cannot be written to '{path}': the name must end in "
             f"{' or '.join(suffixes)}. Change it."

@@ -20,7 +20,7 @@ from queuesmith.errors import MetricError, UsageError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.tuning.domination import dominated_by, dominated_volume
-from queuesmith.workload.storage import AnyPath, atomic_write
+from queuesmith.workload.storage import AnyPath, format_suffix, unpacked, write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,12 +254,11 @@ class Front:
         }
 
     def save(self, path: AnyPath) -> None:
-        """Write the front: ``.csv`` for the table, ``.json`` for everything."""
-        with atomic_write(path) as file:
-            file.write(self._text(path).encode())
+        """Write the front: ``.csv`` for the table, ``.json`` or ``.json.gz`` for everything."""
+        write_bytes(path, self._text(path).encode())
 
     def _text(self, path: AnyPath) -> str:
-        if Path(path).suffix.lower() == ".csv":
+        if format_suffix(path) == ".csv":
             rows, text = self.rows(), io.StringIO()
             writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
             writer.writeheader()
@@ -271,7 +270,7 @@ class Front:
     def load(cls, path: AnyPath) -> Front:
         """Read a front from the JSON file that ``save`` wrote."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(unpacked(Path(path).read_bytes(), path))
             return cls(
                 content["log"],
                 content["jobs"],

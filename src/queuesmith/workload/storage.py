@@ -52,7 +52,7 @@ def read_bytes(path: AnyPath) -> bytes:
         raise WorkloadError(
             f"'{path}' cannot be read ({reason}). Check the path and its permissions."
         ) from error
-    data = _unpacked(data, path)
+    data = unpacked(data, path)
     if not data.strip():
         raise WorkloadError(f"'{path}' is empty, so there is nothing to read. Give another file.")
     return data
@@ -121,7 +121,8 @@ def write_bytes(path: AnyPath, data: bytes) -> None:
         file.write(data)
 
 
-def _unpacked(data: bytes, path: AnyPath) -> bytes:
+def unpacked(data: bytes, path: AnyPath) -> bytes:
+    """Return the contents of a file, unpacked where its first bytes say that it is gzip."""
     if not data.startswith(GZIP_MAGIC):
         return data
     try:
