@@ -179,9 +179,10 @@ def test_a_terminal_that_knows_no_stars_gets_question_marks(log):
     assert "? " in result.stdout
 
 
-# Touches a file once jobs of the replay have arrived.
+# Touches a file once jobs of the replay have arrived. Children of a shell's background jobs ignore
+# Ctrl-C unless they are told otherwise.
 TELLING = """
-import sys
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 from queuesmith.cli import replays, run
@@ -191,6 +192,7 @@ def progress(task, *, quiet):
     yield lambda share: Path("begun").touch() if share > 0 else None
 
 replays.progress = progress
+signal.signal(signal.SIGINT, signal.default_int_handler)
 run()
 """
 
@@ -212,21 +214,21 @@ def test_ctrl_c_during_a_replay_stops_it_with_one_sentence_and_no_file(tmp_path)
         "--schedule",
         "out.csv",
     ]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", TELLING, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
-    )
-    try:
-        while not (tmp_path / "begun").exists():
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-    finally:
-        process.kill()
+    ) as process:
+        try:
+            while not (tmp_path / "begun").exists():
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (130, "")
     assert err == "error: stopped before it was done; no half-written file is left.\n"
     assert {path.name for path in tmp_path.iterdir()} == {"long.swf", "begun"}
