@@ -12,7 +12,7 @@ from queuesmith.policy import BACKFILLS, ORDERS, Policy
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
-EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60
+EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 40
 KEEPING = [
     f"{order}+{backfill}+keep(share={share},groups={groups})"
     for order in ("fcfs", "group", "sjf")
