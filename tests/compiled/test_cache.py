@@ -1,6 +1,7 @@
 """Compiled code is kept where it cannot be stale."""
 
 import ast
+import errno
 import importlib
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from queuesmith.compiled import cache, entry
 
@@ -96,6 +98,18 @@ def test_an_edit_taken_back_finds_the_old_cache(tiny: Path) -> None:
     loaded_anew()
     edit(tiny, 1)
     assert came_from_the_cache(loaded_anew())
+
+
+def test_on_a_full_disk_it_is_compiled_and_not_kept(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    assert loaded_anew()(1) == 2
+    monkeypatch.undo()
+    assert not list(tiny.rglob("*.nbc"))
 
 
 def test_settings_of_numba_are_as_they_were(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ has a stamp of all kernel sources, and a change of any of them begins a new fold
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -48,6 +49,18 @@ def enable_caching(dispatcher: Any) -> None:
             dispatcher.enable_caching()
         finally:
             config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
+        _save_if_possible(dispatcher._cache)
+
+
+def _save_if_possible(cache: Any) -> None:
+    """Let a full disk cost the next process its time, not this one its work."""
+    save = cache.save_overload
+
+    def save_overload(*machine_code: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*machine_code)
+
+    cache.save_overload = save_overload
 
 
 @functools.cache
