@@ -11,6 +11,7 @@ from queuesmith.grid.crowd import CHUNK, Crowd
 from queuesmith.grid.etc_generate import generate_etc
 from queuesmith.grid.exact_work import greedy
 from queuesmith.grid.kernels.columns import Columns, anneal_columns
+from queuesmith.grid.search import Search
 from tests.grid.brute_force import best_of, tiny_instances
 from tests.grid.genetic_twins import Dice
 
@@ -120,6 +121,18 @@ def test_jobs_of_the_start_that_take_far_too_long_are_moved() -> None:
     matrix = generate_etc("u_s_hihi", jobs=200, machines=10, seed=0)
     crowd = Crowd(lower_bound(matrix), matrix.times.argmax(axis=1))
     assert crowd.run(20 * CHUNK) < 1.5 * lower_bound(matrix).value
+
+
+def test_few_machines_are_late_at_the_end_and_pairs_mend_them() -> None:
+    # Slow machines hold few long jobs, and no single move makes such a machine end in time.
+    bound = lower_bound(generate_etc("u_s_hihi", jobs=1600, machines=80, seed=0))
+    assert bound.rounded is not None
+    crowd = Crowd(bound, bound.rounded)
+    crowd.run(200 * CHUNK)
+    load = bound.matrix.completion(crowd.last) / bound.value
+    assert np.quantile(load, 0.9) < 1.04
+    search = Search(bound, crowd.last)
+    assert search.run(20_000) < 1.05 * bound.value
 
 
 def test_the_same_seed_gives_the_same_mapping() -> None:

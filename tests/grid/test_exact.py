@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from queuesmith import solvers
 from queuesmith.errors import QueuesmithError, UsageError
 from queuesmith.grid import EtcMatrix, Mapping
-from queuesmith.grid import bounds as bounds_module
 from queuesmith.grid import exact_makespan as makespan_module
+from queuesmith.grid import flowtime as flowtime_module
 from queuesmith.grid.both_criteria import bound_both
 from queuesmith.grid.bounds import lower_bound
 from queuesmith.grid.etc_files import read_etc
@@ -97,7 +97,7 @@ def test_too_many_columns_for_the_solvers_are_only_searched(
 
 
 def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds_module, "MOST_CELLS", 10)
+    monkeypatch.setattr(flowtime_module, "MOST_CELLS", 10)
     matrix = _random()
     start = Mapping(matrix, greedy(matrix), "greedy", "flowtime")
     for objective in ("flowtime", "simultaneous"):
@@ -109,7 +109,7 @@ def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPa
 
 def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(makespan_module, "MANY", 3)
-    monkeypatch.setattr(makespan_module, "GAPS", (0.0, 1.0))
+    monkeypatch.setattr(makespan_module, "WIDE", 0.0)
     matrix = _random(400, 4)
     found = solve_exact(matrix, seconds=1)
     assert found.gap_percent is not None

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.grid.bounds import Bound, can_assign, least_weighted, plain_flowtime_bound
+from queuesmith.grid.bounds import Bound
 from queuesmith.grid.etc_matrix import EtcMatrix
-from queuesmith.grid.exact_work import Machines, Work, completion_of
+from queuesmith.grid.exact_work import Machines, Work
+from queuesmith.grid.flowtime import can_assign, least_weighted, plain_flowtime_bound
 from queuesmith.grid.mapping import Mapping
 from queuesmith.grid.search import Both, polish_both
 
@@ -54,7 +55,7 @@ def bound_both(
         mappings.append(found.machine)
         if time.perf_counter() > ends:
             break
-        load = completion_of(matrix, found.machine)
+        load = matrix.completion(found.machine)
         price = price * np.exp((load / load.mean() - 1).clip(-2, 2) * 2 / (1 + turn))
     return PricedBound(best, tuple(mappings))
 

@@ -6,20 +6,24 @@ Whatever a solver's tolerances, any prices of the machines (from 0 up, together 
              >= sum_j min_m price_m * time_jm + sum_m price_m * ready_m
 
 The LP finds the prices for which it is largest; the bound is then computed from them alone.
+
+A mapping either takes longer than a limit, or none of its columns does. So the minimum may leave
+out all columns longer than a limit, if the bound then claims no more than that limit. Where jobs
+are long, the LP spreads one over many slow machines, none of which could run it in time; without
+those columns it proves more.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import QueuesmithError
 from queuesmith.grid.etc_matrix import EtcMatrix, Floats
 from queuesmith.grid.prices import balanced_prices
 from queuesmith.solvers import solver_library
@@ -30,8 +34,8 @@ FEW = 2.4
 AT_ONCE = 40_000
 #: A column is worth adding where its cost is below the job's by so much, relatively to the bound.
 WORTH = 1e-9
-#: Linear assignments of more cells (jobs times positions) are not begun.
-MOST_CELLS = 20_000_000
+#: Limits are tried until the best is known so closely, relatively.
+CLOSE = 1e-7
 #: Each rounding of a sum of positive numbers loses at most so much, relatively.
 ROUNDING = float(np.finfo(np.float64).eps)
 
@@ -46,33 +50,38 @@ class Bound:
         The jobs and machines.
     price
         The price of each machine's time, from 0 up, together 1.
-    priced
-        What they prove.
     value
-        What no makespan is below: that, or a simpler bound where it is larger.
+        What no makespan is below.
     share
         The LP's fractions of each job on each machine, where an LP was solved.
     """
 
     matrix: EtcMatrix
     price: Floats
-    priced: float
     value: float
     share: Floats | None = None
 
     @cached_property
     def extra(self) -> Floats:
-        """By how much each column raises the bound if it is used: its reduced cost."""
-        return _extra(self.matrix.times, self.price)
+        """By how much each column raises the bound if it is used: its reduced cost.
+
+        Infinite where a column alone takes longer than the bound.
+        """
+        return _extra(_costs(self.matrix, self.price, self.value))
+
+    @property
+    def rounded(self) -> NDArray[np.int64] | None:
+        """The machine of each job's largest share, where an LP was solved."""
+        return None if self.share is None else self.share.argmax(axis=1).astype(np.int64)
 
     def columns(self, above: float) -> NDArray[np.bool_]:
-        """Return the columns that a mapping of a makespan below ``above`` can use at all."""
-        slack = (above - self.priced) * (1 + 1e-9) + 1e-12 * above
-        return np.asarray(self.extra <= slack)
+        """Return the columns that a mapping of a makespan of at most ``above`` can use at all."""
+        slack = (above - _priced(self.matrix, self.price, above)) * (1 + 1e-9) + 1e-12 * above
+        return np.asarray(_extra(_costs(self.matrix, self.price, above)) <= slack)
 
 
 def lower_bound(matrix: EtcMatrix, *, seconds: float = math.inf) -> Bound:
-    """Return the bound of the assignment LP.
+    """Return the bound of the assignment LP over columns that are not too long.
 
     Parameters
     ----------
@@ -81,8 +90,14 @@ def lower_bound(matrix: EtcMatrix, *, seconds: float = math.inf) -> Bound:
     seconds
         How long the solver may take; a bound from the prices found by then is still valid.
     """
-    price, share = _solve_lp(matrix, seconds)
-    return safe_bound(matrix, price, share)
+    began = time.perf_counter()
+    bound = safe_bound(matrix, *_solve_lp(matrix, seconds))
+    short = _finish(matrix) <= bound.value
+    if bound.share is None or not bound.share[~short].any():
+        return bound
+    shorter = replace(matrix, times=np.where(short, matrix.times, np.inf))
+    left = seconds - (time.perf_counter() - began)
+    return max(bound, safe_bound(matrix, *_solve_lp(shorter, left)), key=lambda bound: bound.value)
 
 
 def safe_bound(matrix: EtcMatrix, price: Floats, share: Floats | None = None) -> Bound:
@@ -96,34 +111,52 @@ def safe_bound(matrix: EtcMatrix, price: Floats, share: Floats | None = None) ->
     if total <= 0:
         weights, total = np.ones(matrix.machines), float(matrix.machines)
     weights = weights / total
-    proven = _priced(matrix, weights)
-    plain = trivial_bound(matrix)
-    return Bound(matrix, weights, proven, max(proven, plain), share)
+    return Bound(matrix, weights, _proven(matrix, weights), share)
 
 
 def trivial_bound(matrix: EtcMatrix) -> float:
     """Return the latest of all jobs' earliest finishing times and of the machines' ready times."""
-    earliest = (matrix.ready + matrix.times).min(axis=1).max()
-    return float(max(earliest, matrix.ready.max()))
+    return float(max(_finish(matrix).min(axis=1).max(), matrix.ready.max()))
 
 
-def _priced(matrix: EtcMatrix, weights: Floats) -> float:
-    """The bound by prices, rounded down by more than all of its roundings."""
-    cheapest = _costs(matrix.times, weights).min(axis=1)
+def _finish(matrix: EtcMatrix) -> Floats:
+    """When each job would finish on each machine, were it alone there."""
+    return np.asarray(matrix.ready + matrix.times)
+
+
+def _proven(matrix: EtcMatrix, weights: Floats) -> float:
+    """The largest bound by prices, over all limits to the columns: the lesser of limit and sum."""
+    low = max(_priced(matrix, weights), trivial_bound(matrix))
+    high = _priced(matrix, weights, low)
+    while high > low * (1 + CLOSE):
+        limit = (low + high) / 2
+        proven = _priced(matrix, weights, limit)
+        low, high = (limit, high) if proven >= limit else (max(low, proven), limit)
+    return low
+
+
+def _priced(matrix: EtcMatrix, weights: Floats, limit: float = math.inf) -> float:
+    """The bound by prices over columns up to a limit, rounded down by more than its roundings."""
+    cheapest = _costs(matrix, weights, limit).min(axis=1)
     total = math.fsum(cheapest) + math.fsum(weights * matrix.ready)
     # The products, the division by the sum of weights and the sums each round a few times.
     return total / math.fsum(weights) * (1 - 8 * ROUNDING)
 
 
-def _costs(times: Floats, weights: Floats) -> Floats:
-    """The price of each job on each machine; infinite where it cannot run."""
+def _costs(matrix: EtcMatrix, weights: Floats, limit: float = math.inf) -> Floats:
+    """The price of each job on each machine; infinite where it cannot run within the limit."""
+    finish = _finish(matrix)
+    usable = np.isfinite(finish) & (finish <= limit * (1 + 8 * ROUNDING))
+    costs = np.full(finish.shape, np.inf)
+    np.multiply(matrix.times, weights, out=costs, where=usable)
+    return costs
+
+
+def _extra(costs: Floats) -> Floats:
+    """By how much each column costs more than the cheapest of its job, where it has one."""
     with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(times), times * weights, np.inf)
-
-
-def _extra(times: Floats, weights: Floats) -> Floats:
-    costs = _costs(times, weights)
-    return np.asarray(costs - costs.min(axis=1, keepdims=True))
+        extra = costs - costs.min(axis=1, keepdims=True)
+    return np.where(np.isnan(extra), np.inf, extra)
 
 
 # -- the LP ----------------------------------------------------------------------------------------
@@ -153,7 +186,7 @@ def _solve_lp(matrix: EtcMatrix, seconds: float) -> tuple[Floats, Floats | None]
 
 def _first_columns(matrix: EtcMatrix, price: Floats) -> NDArray[np.bool_]:
     """Return the two cheapest columns of each job, and those hardly dearer than its cheapest."""
-    costs = _costs(matrix.times, price)
+    costs = _costs(matrix, price)
     second = np.partition(costs, 1, axis=1)[:, 1:2]
     ratio = costs / costs.min(axis=1, keepdims=True)
     count = min(int(FEW * matrix.jobs), ratio.size) - 1
@@ -165,7 +198,7 @@ def _worth_adding(
     matrix: EtcMatrix, columns: NDArray[np.bool_], price: Floats
 ) -> NDArray[np.bool_]:
     """Return the columns outside the LP that are cheaper than all of the job's inside it."""
-    costs = _costs(matrix.times, price)
+    costs = _costs(matrix, price)
     inside = np.where(columns, costs, np.inf).min(axis=1)
     total = float(costs.min(axis=1).sum())
     return np.asarray(costs < inside[:, None] - WORTH * total)
@@ -224,83 +257,3 @@ def assignment_model(
         shape=(matrix.machines, count + 1),
     )
     return AssignmentModel(cost, job_rows, machine_rows, scale)
-
-
-# -- flowtime --------------------------------------------------------------------------------------
-
-
-class Weighted(NamedTuple):
-    """The mapping that minimises a weighted sum of flowtime and the machines' completion times."""
-
-    machine: NDArray[np.int64]
-    value: float
-
-
-def least_weighted(
-    matrix: EtcMatrix, *, flow: float = 1.0, price: Floats | None = None
-) -> Weighted:
-    """Return the least ``flow * flowtime + sum_m price_m * completion_m``, and its mapping.
-
-    A job that is the k-th from the end of its machine delays k jobs, itself included. So this is a
-    linear assignment of jobs to positions counted from the end. Only as many positions as are
-    needed are looked at: where the last one of a machine stays empty, its price is 0, and those
-    after it, which cost every job more, cannot be of use.
-    """
-    weights = np.zeros(matrix.machines) if price is None else np.asarray(price, dtype=np.float64)
-    depth = _likely_positions(matrix)
-    while True:
-        _check_size(matrix, int(depth.sum()))
-        found = _assign(matrix, flow, weights, depth)
-        if found is None:
-            depth = np.minimum(2 * depth, matrix.jobs)
-            continue
-        machine, value = found
-        full = (np.bincount(machine, minlength=matrix.machines) == depth) & (depth < matrix.jobs)
-        if not full.any():
-            return Weighted(machine, value + math.fsum(weights * matrix.ready))
-        depth[full] = np.minimum(2 * depth[full], matrix.jobs)
-
-
-def can_assign(matrix: EtcMatrix) -> bool:
-    """Return whether the linear assignment of this instance fits into memory and patience."""
-    return matrix.jobs * int(_likely_positions(matrix).sum()) <= MOST_CELLS
-
-
-def plain_flowtime_bound(matrix: EtcMatrix) -> float:
-    """Return the flowtime if every job had all machines to itself."""
-    return math.fsum((matrix.ready + matrix.times).min(axis=1)) * (1 - 4 * ROUNDING)
-
-
-def _assign(
-    matrix: EtcMatrix, flow: float, weights: Floats, depth: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], float] | None:
-    """Assign jobs to the positions given; None where they do not suffice."""
-    linear_sum_assignment = solver_library("scipy.optimize").linear_sum_assignment
-    owner = np.repeat(np.arange(matrix.machines), depth)
-    position = np.concatenate([np.arange(1, count + 1) for count in depth])
-    costs = matrix.times[:, owner] * (flow * position + weights[owner])
-    costs += flow * matrix.ready[owner]
-    try:
-        job, slot = linear_sum_assignment(costs)
-    except ValueError:
-        return None
-    return owner[slot].astype(np.int64), math.fsum(costs[job, slot])
-
-
-def _likely_positions(matrix: EtcMatrix) -> NDArray[np.int64]:
-    """Guess how many jobs each machine gets: short jobs first, each where it ends first."""
-    load = np.array(matrix.ready)
-    count = np.zeros(matrix.machines, np.int64)
-    for job in np.argsort(matrix.times.min(axis=1), kind="stable"):
-        own = int(np.argmin(load + matrix.times[job]))
-        load[own] += matrix.times[job, own]
-        count[own] += 1
-    return np.asarray(np.minimum(count + count // 4 + 4, matrix.jobs), dtype=np.int64)
-
-
-def _check_size(matrix: EtcMatrix, positions: int) -> None:
-    if matrix.jobs * positions > 4 * MOST_CELLS:
-        raise QueuesmithError(
-            f"instance '{matrix.name}' needs {matrix.jobs * positions:,} cells for its linear "
-            f"assignment, but at most {4 * MOST_CELLS:,} fit. Use the method ga."
-        )

@@ -22,6 +22,9 @@ from queuesmith.grid.kernels.columns import Columns, State, anneal_columns
 
 #: How many columns there are for each job, about, the cheapest of all; and each has at least.
 FEW, LEAST = 5.5, 4
+#: Of columns that take at most so much of the bound, each job has so many, the cheapest: slow
+#: machines are cheap for long jobs, and those must also fit in elsewhere.
+BRIEF, SOME = 0.1, 2
 #: The temperature at first and from ``TURN`` on, in units of a mean job's price.
 HOT, COLD = 0.1, 0.01
 #: The part of the time after which the target rises, by ``RISE`` of its distance from the bound,
@@ -33,7 +36,7 @@ PILOT, ABOVE = 0.2, 1.5
 CHUNK = 20_000
 #: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
 #: whose price is low and whose jobs are long, had better be idle than late.
-CHEAP, DEAR = 1e-3, 1.0
+CHEAP, DEAR = 0.3, 30.0
 
 
 class Crowd:
@@ -52,7 +55,7 @@ class Crowd:
     def __init__(self, bound: Bound, machine: NDArray[np.int64], *, seed: int = 0) -> None:
         self._unit = bound.value
         self._best = np.array(machine, dtype=np.int64)
-        self._span = _span(bound, self._best)
+        self._span = bound.matrix.makespan(self._best) / bound.value
         start = _shortened(bound, self._best)
         self._columns = _cheap_columns(bound, start)
         self._state = _new_state(bound, self._columns, start, seed)
@@ -66,6 +69,11 @@ class Crowd:
     def makespan(self) -> float:
         """The makespan of the best mapping, but for rounding."""
         return self._span * self._unit
+
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """The machine of each job now: few machines may be late, and all others even."""
+        return np.asarray(self._columns.machine[self._state.column])
 
     @property
     def extra(self) -> float:
@@ -104,7 +112,7 @@ class Crowd:
         span = float(self._state.load.max())
         if span < self._span:
             self._span = span
-            self._best = self._columns.machine[self._state.column]
+            self._best = self.last
 
 
 def _counted(steps: int) -> Callable[[], float]:
@@ -119,36 +127,20 @@ def _timed(seconds: float, stopped: Callable[[], bool]) -> Callable[[], float]:
     return lambda: 1.0 if stopped() else (time.perf_counter() - began) / max(seconds, 1e-9)
 
 
-def _span(bound: Bound, machine: NDArray[np.int64]) -> float:
-    """Return the makespan of a mapping over the bound."""
-    matrix = bound.matrix
-    own = matrix.times[np.arange(matrix.jobs), machine]
-    load = matrix.ready + np.bincount(machine, own, minlength=matrix.machines)
-    return float(load.max()) / bound.value
-
-
-def _short_extra(bound: Bound) -> Floats:
-    """Return the extra cost of the columns over the bound, infinite for those that are too long."""
-    finish = bound.matrix.ready + bound.matrix.times
-    short = finish <= np.maximum(bound.value, finish.min(axis=1, keepdims=True))
-    return np.where(short, bound.extra / bound.value, np.inf)
-
-
 def _shortened(bound: Bound, machine: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the mapping with jobs that take too long moved to where they cost least."""
-    extra = _short_extra(bound)
-    long = np.isinf(extra[np.arange(len(machine)), machine])
-    return np.where(long, extra.argmin(axis=1), machine)
+    long = np.isinf(bound.extra[np.arange(len(machine)), machine])
+    return np.where(long, bound.extra.argmin(axis=1), machine)
 
 
 def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
     """Choose the columns of least extra cost of all, and those of the mapping to start from."""
-    matrix, extra = bound.matrix, _short_extra(bound)
+    matrix, extra = bound.matrix, bound.extra / bound.value
+    brief = np.where(matrix.times <= BRIEF * bound.value, extra, np.inf)
     count = min(int(FEW * matrix.jobs), extra.size) - 1
     dearest = np.partition(extra, count, axis=None)[count]
-    least = min(LEAST, matrix.machines) - 1
-    own_dearest = np.partition(extra, least, axis=1)[:, least : least + 1]
-    chosen = (extra <= np.maximum(dearest, own_dearest)) & np.isfinite(extra)
+    chosen = (extra <= np.maximum(dearest, _dearest_of(extra, LEAST))) & np.isfinite(extra)
+    chosen |= (brief <= _dearest_of(brief, SOME)) & np.isfinite(brief)
     chosen[np.arange(matrix.jobs), machine] = True
     job, own = (np.ascontiguousarray(part) for part in np.nonzero(chosen))
     return Columns(
@@ -159,6 +151,12 @@ def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
         np.argsort(extra[job, own], kind="stable"),
         bound.price,
     )
+
+
+def _dearest_of(extra: Floats, count: int) -> Floats:
+    """Return the extra cost of the dearest of each job's few cheapest columns."""
+    last = min(count, extra.shape[1]) - 1
+    return np.partition(extra, last, axis=1)[:, last : last + 1]
 
 
 def _new_state(bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int) -> State:

@@ -76,6 +76,15 @@ class EtcMatrix:
         """Which machine can run which job."""
         return np.isfinite(self.times)
 
+    def completion(self, machine: NDArray[np.int64]) -> Floats:
+        """Return when each machine has finished, if each job runs on the machine given."""
+        own = self.times[np.arange(self.jobs), machine]
+        return np.asarray(self.ready + np.bincount(machine, own, minlength=self.machines))
+
+    def makespan(self, machine: NDArray[np.int64]) -> float:
+        """Return when the last machine has finished, if each job runs on the machine given."""
+        return float(self.completion(machine).max())
+
     def describe(self) -> EtcDescription:
         """Measure heterogeneity and consistency."""
         from queuesmith.grid.etc_describe import describe

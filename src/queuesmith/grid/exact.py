@@ -6,10 +6,10 @@ import time
 
 from queuesmith.errors import UsageError
 from queuesmith.grid.both_criteria import bound_both, capped, polish, value_both
-from queuesmith.grid.bounds import can_assign, least_weighted, plain_flowtime_bound
 from queuesmith.grid.etc_matrix import EtcMatrix
 from queuesmith.grid.exact_makespan import minimise_makespan
 from queuesmith.grid.exact_work import Progress, new_work, result_of
+from queuesmith.grid.flowtime import can_assign, least_weighted, plain_flowtime_bound
 from queuesmith.grid.mapping import LAMBDA, Mapping
 from queuesmith.grid.search import Both
 from queuesmith.solvers import solver_library

@@ -7,13 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from queuesmith.grid.bounds import lower_bound
 from queuesmith.grid.crowd import Crowd
 from queuesmith.grid.etc_matrix import EtcMatrix
 from queuesmith.grid.exact_solvers import solve_cpsat, solve_mip
-from queuesmith.grid.exact_work import Progress, Work, new_work
+from queuesmith.grid.exact_work import Machines, Progress, Work, new_work
 from queuesmith.grid.mapping import Mapping
 from queuesmith.grid.search import Habits, Search
 from queuesmith.solution import TOLERANCE
@@ -28,10 +26,9 @@ WALKS = (
     Habits(0.06, 0.010, 40_000.0, 0.3, 12),
     Habits(0.06, 0.015, 20_000.0, 0.1, 20),
 )
-#: With more machines than this, and a gap between these after the first part of the time, jobs
-#: move along cheap columns for the second part. Below, pairs of machines do well; far above, some
-#: machine is stuck with a few long jobs, which only pairs bring apart.
-MANY, GAPS, FIRST, SECOND = 64, (0.005, 0.03), 0.1, 0.7
+#: With more machines than this, and a gap above that after the first part of the time, jobs move
+#: along cheap columns for the second part; below, pairs of machines do well.
+MANY, WIDE, FIRST, SECOND = 64, 0.005, 0.1, 0.7
 #: Seconds of a walk before its habits change.
 ROUND = 2.5
 #: Rounds after which a worker goes on from the best mapping of all.
@@ -67,8 +64,8 @@ def _bound_and_round(work: Work) -> None:
     work.bound = lower_bound(work.matrix, seconds=work.left / 2)
     work.prove(work.bound.value)
     work.facts["lp_bound"] = work.bound.value
-    if work.bound.share is not None:
-        work.offer(work.bound.share.argmax(axis=1).astype(np.int64))
+    if work.bound.rounded is not None:
+        work.offer(work.bound.rounded)
 
 
 def _search_seconds(work: Work) -> float:
@@ -94,21 +91,28 @@ def _search(work: Work, seconds: float, workers: int | None = None) -> None:
 
 
 def _walk(work: Work, which: int, ends: float, seed: int) -> None:
-    """Walk until the time is over, on many machines along cheap columns, too."""
+    """Walk until the time is over, on many machines along cheap columns, too.
+
+    These begin with the LP's own mapping, rounded: it costs nothing extra, and only where a machine
+    is late has it to be mended. From any other, annealing must first find back to cheap columns.
+    """
     seconds = ends - time.perf_counter()
+    start = work.machine
     if work.matrix.machines > MANY:
-        _walk_pairs(work, which, ends - (1 - FIRST) * seconds, seed)
-        low, high = GAPS
-        if low < work.value / work.bound.value - 1 < high:
-            crowd = Crowd(work.bound, work.machine, seed=seed)
+        _walk_pairs(work, start, which, ends - (1 - FIRST) * seconds, seed)
+        start = work.machine
+        if work.value > work.bound.value * (1 + WIDE):
+            rounded = work.bound.rounded
+            crowd = Crowd(work.bound, start if rounded is None else rounded, seed=seed)
             crowd.run_for(SECOND * seconds, stopped=lambda: work.closed)
             work.offer(crowd.machine)
-    _walk_pairs(work, which, ends, seed)
+            start = crowd.last
+    _walk_pairs(work, start, which, ends, seed)
 
 
-def _walk_pairs(work: Work, which: int, ends: float, seed: int) -> None:
+def _walk_pairs(work: Work, start: Machines, which: int, ends: float, seed: int) -> None:
     """Divide jobs of pairs of machines, from the best mapping of all where one's own is worse."""
-    search = Search(work.bound, work.machine, seed=seed)
+    search = Search(work.bound, start, seed=seed)
     for turn in itertools.count(which):
         left = ends - time.perf_counter()
         if work.closed or left <= 0:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.grid.bounds import Bound, safe_bound
-from queuesmith.grid.etc_matrix import EtcMatrix, Floats
+from queuesmith.grid.etc_matrix import EtcMatrix
 from queuesmith.grid.mapping import Mapping
 from queuesmith.solution import TOLERANCE
 
@@ -40,7 +40,7 @@ class Work:
     @property
     def value(self) -> float:
         """The makespan of the best mapping."""
-        return makespan_of(self.matrix, self.machine)
+        return self.matrix.makespan(self.machine)
 
     @property
     def left(self) -> float:
@@ -55,7 +55,7 @@ class Work:
     def offer(self, machine: Machines) -> None:
         """Take a mapping if it is better."""
         with self.lock:
-            if makespan_of(self.matrix, machine) < self.value:
+            if self.matrix.makespan(machine) < self.value:
                 self.machine = machine
                 self._tell()
 
@@ -84,17 +84,6 @@ def new_work(
     first = greedy(matrix) if start is None else start.machine
     rough = safe_bound(matrix, np.ones(matrix.machines))
     return Work(matrix, seconds, seed, workers, progress, first, rough)
-
-
-def completion_of(matrix: EtcMatrix, machine: Machines) -> Floats:
-    """Return when each machine has finished."""
-    own = matrix.times[np.arange(matrix.jobs), machine]
-    return np.asarray(matrix.ready + np.bincount(machine, own, minlength=matrix.machines))
-
-
-def makespan_of(matrix: EtcMatrix, machine: Machines) -> float:
-    """Return when the last machine has finished."""
-    return float(completion_of(matrix, machine).max())
 
 
 def result_of(work: Work, objective: str, machine: Machines, proven: float) -> Mapping:

@@ -61,8 +61,7 @@ class Mapping:
     @cached_property
     def completion(self) -> Floats:
         """When each machine has finished (Carretero et al., eq. 2)."""
-        load = np.bincount(self.machine, weights=self.own_time, minlength=self.matrix.machines)
-        return np.asarray(self.matrix.ready + load)
+        return self.matrix.completion(self.machine)
 
     @cached_property
     def makespan(self) -> float:

@@ -9,14 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from queuesmith.errors import UsageError
-from queuesmith.grid.bounds import (
-    can_assign,
-    least_weighted,
-    lower_bound,
-    plain_flowtime_bound,
-)
+from queuesmith.grid.bounds import lower_bound
 from queuesmith.grid.etc_matrix import EtcMatrix
 from queuesmith.grid.exact import OBJECTIVES, solve_exact
+from queuesmith.grid.flowtime import can_assign, least_weighted, plain_flowtime_bound
 from queuesmith.grid.genetic import evolve
 from queuesmith.grid.heuristics import HEURISTICS, map_by_heuristic
 from queuesmith.grid.mapping import LAMBDA, Mapping

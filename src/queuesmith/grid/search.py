@@ -14,6 +14,7 @@ simulated annealing, and shrinks.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -59,7 +60,7 @@ class Search:
     ) -> None:
         self.habits = habits
         self._unit = bound.value
-        self._ground = _ground(bound)
+        self._ground = _ground(bound, bound.matrix.makespan(machine))
         self._state = _new_state(self._ground, machine, seed)
         self._room = _new_room(bound.matrix.jobs, habits.flips)
 
@@ -102,14 +103,18 @@ class Search:
             self._state.numbers[TARGET] = numbers[BEST] * (1 - MODEST)
 
 
-def _ground(bound: Bound) -> Ground:
-    """Scale times by the bound; give machines without a price a small one."""
+def _ground(bound: Bound, longest: float = math.inf) -> Ground:
+    """Scale times by the bound; give machines without a price a small one.
+
+    No job is offered a machine on which it would finish after ``longest``.
+    """
     matrix = bound.matrix
     price = np.maximum(bound.price, CHEAP / matrix.machines)
     price /= price.sum()
     times = matrix.times / bound.value
+    usable = np.isfinite(times) & (matrix.ready + matrix.times <= longest)
     with np.errstate(invalid="ignore"):
-        costs = np.where(np.isfinite(times), times * price, np.inf)
+        costs = np.where(usable, times * price, np.inf)
         extra = costs - costs.min(axis=1, keepdims=True)
     near = np.argsort(extra, axis=1, kind="stable")[:, :NEAR].astype(np.int32)
     near = np.ascontiguousarray(near)
