@@ -15,7 +15,7 @@ from pathlib import Path
 
 from papers.grid_ga_figures import draw_figures
 from papers.grid_ga_paper import TABLE_5
-from papers.grid_ga_runs import COLUMNS, Pieces, larger_names
+from papers.grid_ga_runs import COLUMNS, SIZE, Pieces, generated_names, larger_names
 from papers.grid_ga_tables import Summary
 from papers.pictures import keep_pictures, write_page
 from papers.study import RESULTS, ROOT
@@ -32,9 +32,11 @@ def main() -> None:
     for part in PARTS:
         if part in asked.columns:
             make(part, pieces, asked)
-    if asked.larger:
-        for name in larger_names():
-            pieces.exact(name, "makespan")
+    for name in (
+        *(larger_names() if asked.larger else ()),
+        *(generated_names() if asked.generated else ()),
+    ):
+        pieces.exact(name, "makespan")
     if asked.figures is not None:
         figures, text = draw_figures(asked.instances[0], asked.figure_runs, asked.workers, _tell)
         text += f"\n\n{keep_pictures(figures, asked.out)}".rstrip()
@@ -66,6 +68,7 @@ def arguments() -> argparse.Namespace:
         "--columns", nargs="*", choices=PARTS, default=PARTS, help="make these; none: only the page"
     )
     parser.add_argument("--larger", action="store_true", help="solve 1,024 x 32 exactly, too")
+    parser.add_argument("--generated", action="store_true", help="and large ones of our own")
     parser.add_argument("--work", type=Path, default=ROOT / "out" / "papers" / "grid_ga")
     parser.add_argument("--pieces", action="store_true", help="make pieces, write no page")
     parser.add_argument("--figures", type=Path, default=None, help="an HTML page for the figures")
@@ -126,6 +129,7 @@ The preset `queuesmith`, for the makespan alone:
     figures = asked.work / FIGURES_FILE
     optional = {
         "1,024 jobs on 32 machines": summary.larger(),
+        f"{SIZE[0]:,} jobs on {SIZE[1]} machines, generated": summary.generated(),
         f"Makespan against flowtime of {asked.instances[0]}": summary.front(asked.instances[0]),
         "Figures 3 to 7: operators": figures.read_text("utf-8") if figures.exists() else "",
     }

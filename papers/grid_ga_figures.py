@@ -79,32 +79,12 @@ def comparisons() -> list[Comparison]:
         Comparison(
             "Figure 5: crossover",
             "cx is best by far",
-            {
-                name: replace(TUNING, crossover=name)
-                for name in (
-                    "one-point",
-                    "two-point",
-                    "uniform",
-                    "fitness-based",
-                    "pmx",
-                    "cx",
-                    "ox",
-                )
-            },
+            {name: replace(TUNING, crossover=name) for name in CROSSOVERS},
         ),
         Comparison(
             "Figure 6: selection",
             "a suitable tournament is best",
-            {
-                name: replace(TUNING, selection=name)
-                for name in (
-                    "random",
-                    "best",
-                    "linear-ranking",
-                    "binary-tournament",
-                    "n-tournament",
-                )
-            },
+            {name: replace(TUNING, selection=name) for name in SELECTIONS},
         ),
         Comparison(
             "Figure 7: replacement",

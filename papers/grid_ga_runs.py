@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from papers.study import data_folder
 from queuesmith.grid.etc_files import read_etc
+from queuesmith.grid.etc_generate import generate_etc
 from queuesmith.grid.etc_matrix import EtcMatrix
 from queuesmith.grid.exact import solve_exact
 from queuesmith.grid.front import trade_off
@@ -31,6 +32,8 @@ TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 90.0)
 #: What a time of 0.00 in a published instance counts as.
 ZERO_AS = 1e-9
 FRONT_POINTS = 12
+#: Large instances of our own: their kinds, seed (constants were chosen on another) and size.
+KINDS, SEED, SIZE = ("u_c_hihi", "u_i_hihi", "u_s_hihi"), 1, (8192, 256)
 
 
 class Column(NamedTuple):
@@ -167,7 +170,9 @@ def _seed_of(path: Path) -> int:
 
 @cache
 def instance(name: str) -> EtcMatrix:
-    """Return a benchmark instance by its name; those of 1,024 x 32 begin with ``A.``."""
+    """Return an instance by its name: a benchmark's, those of 1,024 x 32 with ``A.``, or ours."""
+    if name in generated_names():
+        return generate_etc(name.partition("-")[0], *SIZE, seed=SEED)
     return read_etc(folder_of(name) / name, zero_as=ZERO_AS if _larger(name) else None)
 
 
@@ -180,6 +185,11 @@ def larger_names() -> list[str]:
     """Return the names of the instances of 1,024 jobs and 32 machines."""
     folder = data_folder("etc") / "1024x32"
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".sol")
+
+
+def generated_names() -> list[str]:
+    """Return the names of the large instances that are generated."""
+    return [f"{kind}-seed{SEED}" for kind in KINDS]
 
 
 def published(name: str, kind: str) -> float:

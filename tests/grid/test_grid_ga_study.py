@@ -1,9 +1,10 @@
 import json
 
 import pytest
+from papers import grid_ga_runs
 from papers.grid_ga_figures import comparisons
 from papers.grid_ga_paper import TABLE_5, TABLE_6
-from papers.grid_ga_runs import COLUMNS, Pieces, _stem
+from papers.grid_ga_runs import COLUMNS, Pieces, _stem, generated_names
 from papers.grid_ga_tables import Summary
 
 NAMES = ["u_c_hihi.0", "u_i_lolo.0"]
@@ -48,9 +49,9 @@ def test_the_page_counts_what_was_reached_and_says_how_many_runs_there_were(piec
     words = summary.reached()
     assert "best of 1 to 2 runs after 0.2 s: at or below the paper's makespan on 1 of 2" in words
     assert "1 to 2 runs, after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
-    assert "1 runs, after 0.1 s" in words
+    assert "1 run, after 0.1 s" in words
     assert "exact" not in words
-    assert summary.larger() == summary.front(NAMES[0]) == ""
+    assert summary.larger() == summary.generated() == summary.front(NAMES[0]) == ""
     assert "| u_i_lolo.0 |" in summary.makespans()
     assert "best, 0.1 s" in summary.own_makespans()
 
@@ -67,6 +68,18 @@ def test_a_long_run_stands_for_a_short_one_too(pieces):
     assert "best, 1 s" not in summary.makespans()  # nobody asked for it
     assert "best, 0.2 s" in summary.makespans()
     assert "best, 0.2 s" not in summary.own_makespans()  # and here there is no run
+
+
+def test_large_instances_are_generated_and_their_gaps_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid_ga_runs, "SIZE", (40, 4))
+    monkeypatch.setattr(grid_ga_runs, "SEED", 3)
+    pieces = Pieces(tmp_path, seconds=0.2, exact_seconds=1.0, workers=1)
+    found = [pieces.exact(name, "makespan") for name in generated_names()]
+    near = sum(piece["gap_percent"] <= 1 for piece in found)
+    page = Summary(pieces, [], early=[]).generated()
+    assert f"within 1 % of the proven bound on {near} of 3" in page
+    assert "| u_s_hihi-seed3 |" in page
+    assert "CPR" not in page
 
 
 def test_the_figures_compare_all_operators_of_the_paper():
