@@ -98,8 +98,9 @@ Made by `python -m papers.grid_ga --runs {asked.runs} --seconds {asked.seconds:g
 --exact-seconds {asked.exact_seconds:g} --workers {asked.workers}`, one core for each genetic run.
 A column headed by seconds shows what all runs that were so long had found by then: a long run
 stands for a short one, too; a dash says that there was none. CPR and MS are published solutions
-(Gogos et al. 2016); MS is the best known elsewhere. The bound is that of the assignment LP; the
-proven gap is to our own bound, which is at least that.
+(Gogos et al. 2016); MS is the best known elsewhere. The LP's bound leaves out columns too long for
+any mapping as good; the proven gap is to our own bound, which is at least that. Some columns have
+fewer or shorter runs than that command makes: the list below says how many.
 
 ## What was reached
 

@@ -47,25 +47,41 @@ class Summary:
         runs = self.pieces.runs(COLUMNS[column], name)
         return [float(run["course"][moment][what]) for run in runs if moment in run["course"]]
 
-    def found(self, column: str, moment: str) -> dict[str, list[float]]:
-        """Return the makespans of a column at a moment, of the instances that have any."""
-        values = {name: self.values(column, name, moment) for name in self.names}
-        return {name: makespans for name, makespans in values.items() if makespans}
+    def found(self, column: str, moment: str, what: str = "makespan") -> dict[str, list[float]]:
+        """Return what the runs of a column had found at a moment, where there are any."""
+        values = {name: self.values(column, name, moment, what) for name in self.names}
+        return {name: found for name, found in values.items() if found}
 
     def reached(self) -> str:
         """Return in words what was reached."""
-        lines = [*self._carretero(), *self._queuesmith(), *self._exact(), *self._flowtime()]
+        simultaneous = {name: row.simultaneous for name, row in TABLE_5.items()}
+        hierarchic = {name: row.hierarchic for name, row in TABLE_5.items()}
+        if_better = {name: row.if_better for name, row in TABLE_6.items()}
+        steady_state = {name: row.steady_state for name, row in TABLE_6.items()}
+        lines = [
+            *self._against_paper("carretero", simultaneous),
+            *self._queuesmith(),
+            *self._against_paper("hierarchic", hierarchic),
+            *self._against_paper("carretero", if_better, "flowtime"),
+            *self._against_paper("steady-state", steady_state, "flowtime"),
+            *self._exact(),
+            *self._flowtime(),
+        ]
         return "\n".join(f"- {line}" for line in lines)
 
-    def _carretero(self) -> list[str]:
+    def _against_paper(
+        self, column: str, paper: dict[str, float], what: str = "makespan"
+    ) -> list[str]:
+        """Say on how many instances a column is as good as the paper's, at each moment."""
         lines = []
         for moment in self.moments:
-            found = self.found("carretero", moment)
-            won = [name for name in found if min(found[name]) <= TABLE_5[name].simultaneous]
+            found = self.found(column, moment, what)
+            won = [name for name in found if min(found[name]) <= paper[name]]
             if found:
                 lines.append(
-                    f"`carretero`, simultaneous, best of {_runs(found)} after "
-                    f"{moment} s: at or below the paper's makespan on {len(won)} of {len(found)}."
+                    f"`{COLUMNS[column].preset}`, {COLUMNS[column].objective}, best of "
+                    f"{_runs(found)} after {moment} s: at or below the paper's {what} on "
+                    f"{len(won)} of {len(found)}."
                 )
         return lines
 
