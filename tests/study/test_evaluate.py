@@ -4,11 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-from tests.engine.random_policies import random_rule_base
 
 from queuesmith import Cluster, Workload, simulate, verify
-from queuesmith.engine import Replay
-from queuesmith.errors import (
+from queuesmith.base.errors import (
     CancelledError,
     ClusterError,
     PatienceError,
@@ -16,12 +14,14 @@ from queuesmith.errors import (
     UsageError,
     WorkloadError,
 )
+from queuesmith.engine import Replay
 from queuesmith.policy import Policy, RuleBase
 from queuesmith.policy.rules import FuzzyRules
 from queuesmith.schedule.guard import Limits, as_guards
 from queuesmith.study import evaluate
 from queuesmith.study.evaluate import BARRED, HOPELESS, Evaluator, barred
 from queuesmith.testing.policy import random_workload
+from tests.engine.random_policies import random_rule_base
 
 POLICIES = ["fcfs+easy", "sjf", "wfp3+easy", "dynp(fcfs,sjf)", "greedy"]
 CLUSTER = Cluster(16)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import PolicyError, UsageError, WorkloadError
 from queuesmith.cli.output import Format, tell_changes, working
-from queuesmith.errors import PolicyError, UsageError, WorkloadError
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster
@@ -126,8 +126,7 @@ class MachineOptions:
 
     def cluster(self, workload: Workload) -> Cluster:
         """Return the machine for a workload."""
-        from queuesmith.cluster import Cluster
-        from queuesmith.engine.simulate import as_cluster
+        from queuesmith.cluster import Cluster, as_cluster
         from queuesmith.policy.slurm_conf import read_slurm_conf
 
         partitions = read_slurm_conf(self.slurm_conf).partition_priority if self.slurm_conf else {}

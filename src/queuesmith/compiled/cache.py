@@ -23,7 +23,7 @@ from numba.misc import appdirs
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The files whose kernels and constants compiled code of other files may use.
-KERNEL_SOURCES = ("compiled/*.py", "*/kernels/*.py")
+KERNEL_SOURCES = ("compiled/*.py", "**/kernels/*.py")
 #: Seconds after which nobody is thought to be still writing to an old folder.
 AT_REST = 3600.0
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from queuesmith.cluster import Cluster
-from queuesmith.engine.in_python import PythonRun
+from queuesmith.base.errors import CancelledError, PolicyError
+from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
-from queuesmith.engine.ordered import OrderedRun
+from queuesmith.engine.order_replay import OrderedRun
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.ruled import RuledRun
-from queuesmith.engine.tuning import TuningRun
-from queuesmith.errors import CancelledError, ClusterError, PolicyError
+from queuesmith.engine.python_replay import PythonRun
+from queuesmith.engine.rule_based_replay import RuledRun
+from queuesmith.engine.self_tuning_replay import TuningRun
 from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
 from queuesmith.policy.rulebase import Ruled
-from queuesmith.schedule import Schedule, history
+from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
-from queuesmith.workload.sacct import peak_cores
 
 
 def simulate(
@@ -54,32 +53,6 @@ def simulate(
     """
     chosen = as_cluster(workload, cluster, cores)
     return Replay(workload, chosen, policy, strict=strict, reservations=reservations).run()
-
-
-def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:
-    """Return the cluster that is meant: given, made of a number of cores, or the log's own."""
-    if cluster is not None and cores is not None and cluster.cores != cores:
-        raise ClusterError(
-            f"cluster '{cluster.name}' has {cluster.cores} cores, but cores={cores} was given too. "
-            "Give one of them."
-        )
-    if cluster is not None:
-        return cluster
-    if cores is None:
-        cores = workload.machine_cores
-    if cores is None:
-        raise ClusterError(
-            f"the log '{workload.name}' does not say how many cores its machine has. "
-            f"Give --cores N (cores=N in Python){_at_least(workload)}."
-        )
-    return Cluster(cores, workload.name)
-
-
-def _at_least(workload: Workload) -> str:
-    """Say how many cores were really busy at once, where the log tells."""
-    if history(workload) is None:
-        return ""
-    return f"; {peak_cores(workload):,} were really busy at once"
 
 
 class Replay:

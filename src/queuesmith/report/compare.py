@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from queuesmith.cluster import Cluster
-from queuesmith.engine.simulate import as_cluster
+from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import ScheduleError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -154,8 +154,8 @@ def history(workload: Workload, cluster: Cluster | None = None) -> Schedule | No
 
     The log tells where its ``real_start`` is known for every job.
     """
-    real_start = workload.extra.get("real_start")
-    if real_start is None or not len(workload) or (real_start < workload.submit).any():
+    real_start = workload.real_start
+    if real_start is None:
         return None
     if cluster is None:
         cores = workload.machine_cores or int(workload.cores.max())

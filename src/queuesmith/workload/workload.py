@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import WorkloadError
+from queuesmith.base.errors import WorkloadError
 from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
 
 if TYPE_CHECKING:
@@ -179,6 +179,14 @@ class Workload:
     def dropped(self) -> int:
         """How many jobs of the log were left out."""
         return sum(change.count for change in self.changes if change.dropped)
+
+    @property
+    def real_start(self) -> Ints | None:
+        """When each job really began; None where the log does not tell it of every job."""
+        start = self.extra.get("real_start")
+        if start is None or not len(self) or (start < self.submit).any():
+            return None
+        return start
 
     @property
     def table(self) -> pd.DataFrame:

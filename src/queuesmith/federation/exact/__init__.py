@@ -1,0 +1,1 @@
+"""Placements with a proof: searches, bounds, and the methods that join them."""

@@ -1,0 +1,1 @@
+"""Federations and their jobs: clusters of unequal speed, links, and what a job takes where."""

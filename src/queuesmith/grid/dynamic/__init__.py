@@ -1,0 +1,1 @@
+"""Jobs that arrive over time, machines that join and leave."""

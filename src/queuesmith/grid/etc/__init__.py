@@ -1,0 +1,1 @@
+"""Instances: how long each job takes on each machine. Files, generators, description."""

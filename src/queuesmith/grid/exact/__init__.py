@@ -1,0 +1,1 @@
+"""Mappings with a proof: bounds by prices, searches guided by them, solvers."""

@@ -1,0 +1,1 @@
+"""Genetic schedulers (Carretero, Xhafa, Abraham): populations of mappings that evolve."""

@@ -1,0 +1,1 @@
+"""Quick mappings by a rule, such as Min-Min."""
