@@ -64,7 +64,7 @@ def _bars(labels: Sequence[str], bars: dict[str, list[Any]]) -> Any:
     import plotly.graph_objects as go
 
     from queuesmith.figures.palette import POLICY_COLOURS
-    from queuesmith.report.drawing import style
+    from queuesmith.figures.style import style
 
     figure = go.Figure()
     for place, (name, values) in enumerate(bars.items()):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.measures import awrt_by_group, bounded_slowdown, job_classes
+from queuesmith.schedule.measures import OfMachine, awrt_by_group, bounded_slowdown, job_classes
 from queuesmith.schedule.metrics import (
     METRICS,
     Metric,
@@ -36,6 +36,10 @@ job = st.fixed_dictionaries(
     }
 )
 job_lists = st.lists(job, min_size=1, max_size=12)
+
+OF_OTHER_MACHINES = {
+    name for name, metric in METRICS.items() if isinstance(metric.function, OfMachine)
+}
 
 
 def schedule_of(jobs):
@@ -135,6 +139,8 @@ def slow_machine_metrics(jobs):
 
     return {
         "makespan": span,
+        "flowtime": sum(s + j["runtime"] for s, j in zip(starts, jobs, strict=True))
+        - len(jobs) * min(j["submit"] for j in jobs),
         "utilization": sum(j["cores"] * j["runtime"] for j in jobs) / (CORES * busy)
         if busy
         else None,
@@ -159,7 +165,7 @@ def check(schedule, expected, index=None):
 def test_every_metric_equals_its_slow_twin(jobs):
     schedule = schedule_of(jobs)
     expected = slow_metrics(jobs) | slow_machine_metrics(jobs)
-    assert set(expected) == set(METRICS)
+    assert set(expected) | {"load_balance"} == set(METRICS) - OF_OTHER_MACHINES
     check(schedule, expected)
 
 
@@ -352,3 +358,14 @@ def documented_row(metric):
 def test_the_documentation_lists_every_metric_as_the_registry_defines_it():
     rows = [line for line in DOCS.read_text().splitlines() if line.startswith("| `")]
     assert rows == [documented_row(metric) for metric in METRICS.values()]
+
+
+@pytest.mark.parametrize("name", sorted(OF_OTHER_MACHINES))
+def test_what_only_other_machines_have_is_refused_on_a_pool_of_cores(tiny, name):
+    with pytest.raises(MetricError, match=r"is a metric of .* Leave it out"):
+        evaluate(tiny, name)
+
+
+def test_the_load_balance_needs_places(tiny):
+    with pytest.raises(MetricError, match="does not tell where jobs ran"):
+        evaluate(tiny, "load_balance")

@@ -89,6 +89,7 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
 
 def _front(tuned: Tuned, quiet: bool) -> Front | None:
     """Search what could be had for the jobs that were not seen, where the library is installed."""
+    from queuesmith.cluster import Cluster
     from queuesmith.learning.pareto import Search, pareto_front
 
     if find_spec("pymoo") is None:
@@ -102,7 +103,7 @@ def _front(tuned: Tuned, quiet: bool) -> Front | None:
     with progress("searching the front", quiet=quiet) as report:
         return pareto_front(
             verdict.learned.workload,
-            verdict.learned.cluster,
+            Cluster(verdict.learned.cluster.cores, verdict.learned.cluster.name),
             tuned.objective,
             [tuned.best_fixed, tuned.policy],
             Search(generations=FRONT_GENERATIONS),

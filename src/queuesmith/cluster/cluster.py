@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from typing import Any
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import peak_cores
 from queuesmith.workload.workload import LARGEST_WIDTH
-
-_NO_PRIORITIES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Cluster:
 
     cores: int
     name: str = "cluster"
-    partition_priority: Mapping[str, float] = field(default_factory=lambda: _NO_PRIORITIES)
-    qos_priority: Mapping[str, float] = field(default_factory=lambda: _NO_PRIORITIES)
+    partition_priority: Mapping[str, float] = field(default_factory=dict)
+    qos_priority: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.cores, bool) or int(self.cores) != self.cores:
@@ -52,6 +50,20 @@ class Cluster:
                         f"{kind} of '{label}' is {priority}, but a priority is a number from 0 up. "
                         "Correct it."
                     )
+
+    @property
+    def places(self) -> None:
+        """None: cores are all alike."""
+        return None
+
+    @property
+    def measures(self) -> Mapping[str, Callable[[Any], float]]:
+        """Nothing that other machines do not have."""
+        return {}
+
+    def violations(self, schedule: Any) -> list[str]:
+        """Return nothing: a pool of cores has no rules of its own."""
+        return []
 
 
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:

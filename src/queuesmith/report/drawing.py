@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.figures.palette import policy_colours, policy_dashes
+from queuesmith.figures.style import style
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import (
     Curve,
@@ -34,8 +35,6 @@ from queuesmith.workload import Workload
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
-GRID = "rgba(128, 140, 155, 0.3)"
 #: Beyond so many times between the largest and the smallest bar the axis is logarithmic.
 WIDE_RANGE = 20
 TIME_TICKS = (1, 10, 60, 600, 3600, 21_600, 86_400, 864_000, 8_640_000)
@@ -216,21 +215,3 @@ def _instants(workload: Workload, edges: Any) -> Any:
     if workload.epoch is None:
         return (edges - workload.submit[0]) / 86_400
     return (edges + workload.epoch).astype("datetime64[s]")
-
-
-def style(figure: go.Figure, *, height: int, x: str = "", y: str = "") -> None:
-    """Give a figure the look that all figures of a report share."""
-    figure.update_layout(
-        template="none",
-        height=height,
-        margin={"l": 66, "r": 12, "t": 44, "b": 48},
-        font={"family": FONT, "size": 13},
-        paper_bgcolor="rgba(0, 0, 0, 0)",
-        plot_bgcolor="rgba(0, 0, 0, 0)",
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"},
-        hoverlabel={"namelength": -1},
-        showlegend=True,
-        meta={"legend": "page"},  # a report has room for its own legend above the figure
-    )
-    figure.update_xaxes(gridcolor=GRID, zeroline=False, title_text=x, automargin=True)
-    figure.update_yaxes(gridcolor=GRID, zeroline=False, title_text=y, automargin=True)

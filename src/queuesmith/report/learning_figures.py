@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
+from queuesmith.figures.style import style
 from queuesmith.learning.result import Tuned
 from queuesmith.learning.verdict import Verdict
-from queuesmith.report.drawing import WIDE_RANGE, style
+from queuesmith.report.drawing import WIDE_RANGE
 from queuesmith.report.figure_data import Floats
 from queuesmith.report.wording import duration, metric_title, time_scale
 from queuesmith.schedule.measures import awrt_by_group

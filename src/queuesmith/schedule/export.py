@@ -2,26 +2,88 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from queuesmith.base.files import atomic_write
+from queuesmith.base.files import atomic_write, write_bytes
 from queuesmith.schedule.schedule import Schedule
 
 COLUMNS = ("id", "submit", "start", "end")
+PIECE_COLUMNS = ("job", "start", "end", "cores")
 _ROWS_AT_ONCE = 100_000
 
 
 def save_csv(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Write id, submit, start and end of every job as CSV.
+    """Write id, submit, start and end of every job as CSV, and its places where they are known.
 
     The file appears under its name only once it is complete.
     """
-    jobs = schedule.workload
-    table = np.column_stack([jobs.id, jobs.submit, schedule.start, schedule.end])
+    times = [schedule.submit, schedule.start, schedule.end]
+    named = "id" in schedule.workload.labels or schedule.cluster.places is not None
+    if named or any(not np.issubdtype(column.dtype, np.integer) for column in times):
+        _write_rows(path, _head(schedule), _job_rows(schedule))
+        return
+    table = np.column_stack([schedule.workload.id, *times])
     with atomic_write(path) as file:
         file.write(f"{','.join(COLUMNS)}\n".encode())
         for first in range(0, len(table), _ROWS_AT_ONCE):
             rows = table[first : first + _ROWS_AT_ONCE]
             file.write(("%d,%d,%d,%d\n" * len(rows) % tuple(rows.ravel().tolist())).encode())
+
+
+def save_pieces(schedule: Schedule, path: str | os.PathLike[str]) -> None:
+    """Write job, start, end and cores of every piece as CSV, and its place where it is known."""
+    parts, places = schedule.parts, schedule.cluster.places
+    names = _job_names(schedule)
+    columns: list[Sequence[Any]] = [
+        [names[job] for job in parts.job.tolist()],
+        parts.start.tolist(),
+        parts.end.tolist(),
+        parts.cores.tolist(),
+    ]
+    head: tuple[str, ...] = PIECE_COLUMNS
+    if places is not None and parts.place is not None:
+        columns.append([places.names[place] for place in parts.place.tolist()])
+        head = (*PIECE_COLUMNS, "place")
+    _write_rows(path, head, list(zip(*columns, strict=True)))
+
+
+def _head(schedule: Schedule) -> tuple[str, ...]:
+    return (*COLUMNS, "place") if schedule.cluster.places is not None else COLUMNS
+
+
+def _job_rows(schedule: Schedule) -> list[tuple[Any, ...]]:
+    columns: list[Sequence[Any]] = [
+        _job_names(schedule),
+        schedule.submit.tolist(),
+        schedule.start.tolist(),
+        schedule.end.tolist(),
+    ]
+    places, parts = schedule.cluster.places, schedule.parts
+    if places is not None:
+        where: list[list[str]] = [[] for _ in range(len(schedule))]
+        if parts.place is not None:
+            for job, place in zip(parts.job.tolist(), parts.place.tolist(), strict=True):
+                where[job].append(places.names[place])
+        columns.append([" ".join(names) for names in where])
+    return list(zip(*columns, strict=True))
+
+
+def _job_names(schedule: Schedule) -> list[str]:
+    jobs = schedule.workload
+    return [jobs.label("id", number) for number in jobs.id.tolist()]
+
+
+def _write_rows(
+    path: str | os.PathLike[str], head: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(head)
+    table.writerows(rows)
+    write_bytes(path, text.getvalue().encode())

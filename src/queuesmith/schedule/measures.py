@@ -31,7 +31,7 @@ def bounded_slowdown(schedule: Schedule, bound: float = DEFAULT_BOUND) -> Floats
     Never below 1: ``max(1, response / max(runtime, bound))``.
     """
     checked_bound(bound)
-    return np.maximum(1.0, schedule.response / np.maximum(schedule.workload.runtime, bound))
+    return np.maximum(1.0, schedule.response / np.maximum(schedule.runtime, bound))
 
 
 def slowdown(schedule: Schedule) -> Floats:
@@ -49,7 +49,7 @@ def job_classes(schedule: Schedule) -> NDArray[np.str_]:
     """
     jobs = schedule.workload
     small = jobs.cores <= jobs.cores.mean()
-    short = jobs.runtime <= jobs.runtime.mean()
+    short = schedule.runtime <= schedule.runtime.mean()
     return np.asarray(np.asarray(CLASSES)[2 * small + short])
 
 
@@ -60,8 +60,9 @@ def awrt_by_group(schedule: Schedule) -> dict[int, float | None]:
     """
     jobs = schedule.workload
     groups, of_job = np.unique(jobs.group, return_inverse=True)
-    work = np.bincount(of_job, weights=jobs.work, minlength=len(groups))
-    weighted = np.bincount(of_job, weights=jobs.work * schedule.response, minlength=len(groups))
+    core_seconds = schedule.work
+    work = np.bincount(of_job, weights=core_seconds, minlength=len(groups))
+    weighted = np.bincount(of_job, weights=core_seconds * schedule.response, minlength=len(groups))
     return {
         int(group): float(over / total) if total > 0 else None
         for group, over, total in zip(groups, weighted, work, strict=True)
@@ -130,7 +131,7 @@ class Jobs:
     @cached_property
     def work(self) -> Floats:
         """Core-seconds, by the true runtime: p_j * m_j of Franke et al."""
-        return self.take(self.schedule.workload.work)
+        return self.take(self.schedule.work)
 
     @cached_property
     def user(self) -> NDArray[np.int64]:
@@ -261,22 +262,65 @@ class TimePeak:
 def utilization(jobs: Jobs) -> float:
     """Return the work over what the cores can do, first start to last end (Franke, eq. 1)."""
     schedule = jobs.schedule
-    seconds = _lasting(int(schedule.end.max() - schedule.start.min()), schedule)
-    return float(schedule.workload.work.sum() / (schedule.cluster.cores * seconds))
+    seconds = _lasting(schedule.end.max() - schedule.parts.start.min(), schedule)
+    return float(busy_seconds(schedule) / (schedule.cluster.cores * seconds))
+
+
+def busy_seconds(schedule: Schedule) -> float:
+    """Return the core-seconds in use, those of attempts that were broken off among them."""
+    return float((schedule.parts.cores.astype(np.float64) * schedule.parts.length).sum())
+
+
+def flowtime(jobs: Jobs) -> float:
+    """Return the sum of the jobs' times from the beginning to their ends (Carretero, eq. 1)."""
+    return float(jobs.take(jobs.schedule.end - jobs.schedule.submit.min()).sum())
+
+
+def load_balance(jobs: Jobs) -> float:
+    """Return when places finish on average over when the last does: 1 where all do together."""
+    schedule = jobs.schedule
+    parts, places = schedule.parts, schedule.cluster.places
+    if places is None or parts.place is None:
+        raise MetricError(
+            f"schedule '{schedule.policy}' does not tell where jobs ran, so has no load balance. "
+            "Ask for it where jobs have nodes or machines."
+        )
+    begin = schedule.submit.min()
+    last = np.full(len(places.names), begin, parts.end.dtype)
+    np.maximum.at(last, parts.place, parts.end)
+    return float((last - begin).mean() / _lasting(last.max() - begin, schedule))
+
+
+@dataclass(frozen=True)
+class OfMachine:
+    """A number that only some kinds of machines have, and compute themselves."""
+
+    name: str
+    kind: str
+
+    def __call__(self, jobs: Jobs) -> float:
+        """Return what the machine measures on the schedule."""
+        measure = jobs.schedule.cluster.measures.get(self.name)
+        if measure is None:
+            raise MetricError(
+                f"{self.name} is a metric of {self.kind}, but schedule '{jobs.schedule.policy}' "
+                f"runs on '{jobs.schedule.cluster.name}', which is none. Leave it out."
+            )
+        return measure(jobs.schedule)
 
 
 def makespan(jobs: Jobs) -> float:
     """Return the seconds from the first submission to the last end."""
-    return float(jobs.schedule.end.max() - jobs.schedule.workload.submit[0])
+    return jobs.schedule.makespan
 
 
-def _lasting(seconds: int, schedule: Schedule) -> int:
+def _lasting(seconds: Any, schedule: Schedule) -> float:
     if seconds <= 0:
         raise MetricError(
             f"schedule '{schedule.policy}' takes no time, so it has no average over time. "
             "Give a workload with a job that runs for a second or more."
         )
-    return seconds
+    return float(seconds)
 
 
 def checked_bound(bound: float) -> float:

@@ -17,11 +17,14 @@ from queuesmith.schedule.measures import (
     IndexKind,
     Jain,
     Jobs,
+    OfMachine,
     Quantile,
     Quantity,
     TimeAverage,
     TimePeak,
     checked_bound,
+    flowtime,
+    load_balance,
     makespan,
     utilization,
 )
@@ -218,6 +221,20 @@ def _of_machine() -> list[Metric]:
         ),
         Metric("makespan", makespan, "last end - first submit", "s"),
         Metric(
+            "flowtime",
+            flowtime,
+            "sum over jobs of end - first submit (Carretero, eq. 1)",
+            "s",
+            index="group",
+        ),
+        Metric(
+            "load_balance",
+            load_balance,
+            "mean over places of when they finish / when the last does; 1: all together",
+            "1",
+            better="higher",
+        ),
+        Metric(
             "mean_queue_length",
             TimeAverage("queue_length"),
             "waiting jobs, averaged from the first submit to the last end",
@@ -259,7 +276,51 @@ def _of_fairness() -> list[Metric]:
     ]
 
 
+def _of_kinds() -> list[Metric]:
+    links, times = "federations", "grids of unequal machines"
+    return [
+        Metric(
+            "power_utilization",
+            OfMachine("power_utilization", links),
+            "share of the power of all nodes in use until the last end",
+            "1",
+            better="higher",
+        ),
+        Metric(
+            "peak_link_load",
+            OfMachine("peak_link_load", links),
+            "highest load of any link over its bandwidth",
+            "1",
+        ),
+        Metric(
+            "co_allocated",
+            OfMachine("co_allocated", links),
+            "jobs that run on more than one cluster",
+            "jobs",
+        ),
+        Metric(
+            "mean_flowtime",
+            OfMachine("mean_flowtime", times),
+            "flowtime / machines (Carretero, section 2.2)",
+            "s",
+        ),
+        Metric(
+            "fitness",
+            OfMachine("fitness", times),
+            "0.75 makespan + 0.25 mean_flowtime (Carretero, eq. 4)",
+            "s",
+        ),
+    ]
+
+
 #: Every metric by name. A metric of one's own is one more entry.
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*_of_jobs(), *_of_papers(), *_of_machine(), *_of_fairness())
+    metric.name: metric
+    for metric in (
+        *_of_jobs(),
+        *_of_papers(),
+        *_of_machine(),
+        *_of_fairness(),
+        *_of_kinds(),
+    )
 }

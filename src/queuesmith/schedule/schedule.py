@@ -1,18 +1,22 @@
-"""When each job ran, whoever decided it: a replay, a solver, or the real machine."""
+"""When and where each job ran, whoever decided it: a replay, a solver, or the real machine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import Cluster, Machine
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.times import Times, frozen
+from queuesmith.solving.status import Proof, Status
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,54 +29,73 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
-    """The start of every job of a workload on a cluster.
+    """The start and the end of every job of a workload on a machine, and where it ran.
 
     Parameters
     ----------
     workload, cluster
-        What ran, and on what.
+        What ran, and on what: a cluster, a federation, a grid of unequal machines.
     start
-        The second at which each job began, in the order of the workload's jobs.
+        When each job began, in the order of the workload's jobs: whole seconds, or real numbers
+        where the machine's own times are real.
     policy
-        What decided it, as one writes it: ``fcfs+easy``, or ``history``.
+        What decided it, as one writes it: ``fcfs+easy``, ``min-min``, or ``history``.
     seconds
         How long the decision took to compute, where it was computed here.
     decisions
         How a policy that chooses has decided, where it is one.
     reservations
         Requests for cores in advance and how they were answered; those accepted hold their cores.
+    own_end
+        When each job ended, where that is not the workload's runtime after its start.
+    own_submit
+        When each job arrived, where that is not what the workload says.
+    pieces
+        The parts in which jobs ran, where a job is more than its cores from start to end.
+    proof
+        What was minimised, and what is proven about it, where something was.
+    facts
+        Further facts about how it came about, ready for JSON.
     """
 
     workload: Workload
-    cluster: Cluster
-    start: Ints
+    cluster: Machine
+    start: Times
     policy: str
     seconds: float | None = None
     decisions: Any = None
     reservations: tuple[Answer, ...] = ()
+    own_end: Times | None = None
+    own_submit: Times | None = None
+    pieces: Pieces | None = None
+    proof: Proof | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        start = np.asarray(self.start)
-        if start.shape != self.workload.submit.shape:
-            raise ScheduleError(
-                f"schedule '{self.policy}' has {start.size} starts, but workload "
-                f"'{self.workload.name}' has {len(self.workload)} jobs. Give one start a job."
-            )
-        start = self._whole(start)
-        if start.flags.writeable:
-            start = start.copy()
-            start.setflags(write=False)
-        object.__setattr__(self, "start", start)
+        real = self.own_end is not None
+        for column in ("start", "own_end", "own_submit"):
+            if getattr(self, column) is not None:
+                times = self._times(column, getattr(self, column), real=real)
+                object.__setattr__(self, column, times)
 
-    def _whole(self, start: NDArray[Any]) -> Ints:
-        if not np.issubdtype(start.dtype, np.integer):
-            numbers = np.issubdtype(start.dtype, np.floating)
-            if not numbers or not np.all(np.isfinite(start) & (start == np.rint(start))):
-                raise ScheduleError(
-                    f"schedule '{self.policy}' has starts that are no whole numbers, but time is "
-                    "in whole seconds. Round them first."
-                )
-        return start.astype(np.int64, copy=False)
+    def _times(self, column: str, values: ArrayLike, *, real: bool) -> Times:
+        times = np.asarray(values)
+        if times.shape != self.workload.submit.shape:
+            raise ScheduleError(
+                f"schedule '{self.policy}' has {times.size} values of '{column}', but workload "
+                f"'{self.workload.name}' has {len(self.workload)} jobs. Give one {column} a job."
+            )
+        if np.issubdtype(times.dtype, np.integer):
+            return frozen(times.astype(np.int64, copy=False))
+        numbers = np.issubdtype(times.dtype, np.floating) and bool(np.isfinite(times).all())
+        if numbers and real:
+            return frozen(times.astype(np.float64, copy=False))
+        if not numbers or not np.all(times == np.rint(times)):
+            raise ScheduleError(
+                f"schedule '{self.policy}' has values of '{column}' that are no whole numbers, but "
+                "time is in whole seconds. Round them first."
+            )
+        return frozen(times.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.workload)
@@ -84,25 +107,76 @@ class Schedule:
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_() if len(self) else escape(repr(self))
 
+    # -- job by job ------------------------------------------------------------------------
+
     @property
-    def end(self) -> Ints:
+    def submit(self) -> Times:
+        """When each job arrived."""
+        return self.workload.submit if self.own_submit is None else self.own_submit
+
+    @property
+    def end(self) -> Times:
         """When each job ended."""
-        return self.start + self.workload.runtime
+        return self.start + self.workload.runtime if self.own_end is None else self.own_end
 
     @property
-    def wait(self) -> Ints:
+    def wait(self) -> Times:
         """Seconds from submission to start."""
-        return self.start - self.workload.submit
+        return self.start - self.submit
 
     @property
-    def response(self) -> Ints:
+    def response(self) -> Times:
         """Seconds from submission to end."""
-        return self.wait + self.workload.runtime
+        return self.end - self.submit
+
+    @cached_property
+    def runtime(self) -> Times:
+        """How long each job ran; of a job in several pieces, how long its last one took."""
+        if self.pieces is None:
+            return self.workload.runtime if self.own_end is None else self.own_end - self.start
+        order = np.lexsort((self.pieces.end, self.pieces.job))
+        length = np.zeros(len(self), self.pieces.length.dtype)
+        length[self.pieces.job[order]] = self.pieces.length[order]  # the last one stays
+        return length
+
+    @property
+    def work(self) -> NDArray[np.float64]:
+        """Core-seconds of each job."""
+        return self.workload.cores.astype(np.float64) * self.runtime
+
+    @cached_property
+    def parts(self) -> Pieces:
+        """The pieces; one for each job where they are not told apart."""
+        if self.pieces is not None:
+            return self.pieces
+        return Pieces(np.arange(len(self)), self.start, self.end, self.workload.cores)
 
     @property
     def table(self) -> pd.DataFrame:
         """One row a job: the workload's columns, start, end and wait."""
         return self.workload.table.assign(start=self.start, end=self.end, wait=self.wait)
+
+    # -- as a whole ------------------------------------------------------------------------
+
+    @property
+    def makespan(self) -> float:
+        """Seconds from the first submission to the last end."""
+        return float(self.end.max() - self.submit.min())
+
+    @property
+    def lower_bound(self) -> float | None:
+        """What the objective of no schedule is below, where that was proven."""
+        return None if self.proof is None else self.proof.lower_bound
+
+    @property
+    def gap_percent(self) -> float | None:
+        """By how many per cent the objective may at most lie above the optimum, if known."""
+        return None if self.proof is None else self.proof.gap_percent
+
+    @property
+    def status(self) -> Status:
+        """Whether the schedule is proven to be the best."""
+        return Status.FEASIBLE if self.proof is None else self.proof.status
 
     def value(self, expression: str, *, bound: float = 10.0) -> float:
         """Return a metric, or an expression over metrics such as ``10*awrt[1] + 4*awrt[2]``.
@@ -139,11 +213,23 @@ class Schedule:
         if not len(submit):
             return self
         first, span = int(submit[0]), self.workload.span
-        keep = (submit >= first + warm_up * span) & (submit <= first + (1 - cool_down) * span)
-        return replace(self, workload=self.workload.select(keep), start=self.start[keep])
+        return self.select(
+            (submit >= first + warm_up * span) & (submit <= first + (1 - cool_down) * span)
+        )
+
+    def select(self, keep: NDArray[np.bool_]) -> Schedule:
+        """Keep the jobs of a mask; they ran when they ran."""
+        return replace(
+            self,
+            workload=self.workload.select(keep),
+            start=self.start[keep],
+            own_end=None if self.own_end is None else self.own_end[keep],
+            own_submit=None if self.own_submit is None else self.own_submit[keep],
+            pieces=None if self.pieces is None else self.pieces.select(keep),
+        )
 
     def save(self, path: str | Path) -> None:
-        """Write id, submit, start and end of every job as CSV."""
+        """Write every job as CSV: id, submit, start, end, and where it ran if that is known."""
         from queuesmith.schedule.export import save_csv
 
         save_csv(self, path)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.times import Times
 from queuesmith.workload.workload import Ints
 
 Floats = NDArray[np.float64]
@@ -20,8 +21,8 @@ CurveName = Literal["queue_length", "waiting_cores", "backlog", "busy_cores"]
 class Spells(NamedTuple):
     """From when to when each job counts for a curve, and how much it counts."""
 
-    begin: Ints
-    finish: Ints
+    begin: Times
+    finish: Times
     amount: Floats
 
 
@@ -46,7 +47,7 @@ class Steps:
     The last instant is the end of the schedule; before the first one the value is 0.
     """
 
-    time: Ints
+    time: Times
     value: Floats
 
     def __len__(self) -> int:
@@ -145,26 +146,27 @@ def horizon(schedule: Schedule) -> tuple[int, int]:
             f"schedule '{schedule.policy}' has no jobs, so nothing happens over time. "
             "Give a workload that has jobs."
         )
-    first = min(int(schedule.workload.submit[0]), int(schedule.start.min()))
-    return first, int(schedule.end.max())
+    first = min(schedule.submit.min(), schedule.start.min())
+    return int(np.floor(first)), int(np.ceil(schedule.end.max()))
 
 
 def _queue_length(schedule: Schedule) -> Spells:
-    return Spells(schedule.workload.submit, schedule.start, np.ones(len(schedule)))
+    return Spells(schedule.submit, schedule.start, np.ones(len(schedule)))
 
 
 def _waiting_cores(schedule: Schedule) -> Spells:
     jobs = schedule.workload
-    return Spells(jobs.submit, schedule.start, jobs.cores.astype(np.float64))
+    return Spells(schedule.submit, schedule.start, jobs.cores.astype(np.float64))
 
 
 def _backlog(schedule: Schedule) -> Spells:
     jobs = schedule.workload
-    return Spells(jobs.submit, schedule.start, jobs.cores.astype(np.float64) * jobs.walltime)
+    return Spells(schedule.submit, schedule.start, jobs.cores.astype(np.float64) * jobs.walltime)
 
 
 def _busy_cores(schedule: Schedule) -> Spells:
-    return Spells(schedule.start, schedule.end, schedule.workload.cores.astype(np.float64))
+    parts = schedule.parts
+    return Spells(parts.start, parts.end, parts.cores.astype(np.float64))
 
 
 #: The curves there are. Sums of whole numbers in float64 are exact below 2**53.

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from queuesmith.base.errors import ScheduleError
+from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.times import Times
+from queuesmith.workload.workload import MOST_CORES, TASK_CORES, Ints, task_cores
 
 
 @dataclass(frozen=True)
 class Usage:
     """How many cores are busy from each instant on, up to the next instant."""
 
-    time: np.ndarray[tuple[int], np.dtype[np.int64]]
-    busy: np.ndarray[tuple[int], np.dtype[np.int64]]
+    time: Times
+    busy: Ints
 
 
 def usage(schedule: Schedule) -> Usage:
@@ -26,14 +29,14 @@ def usage(schedule: Schedule) -> Usage:
 
     Accepted reservations hold their cores, too.
     """
-    jobs = schedule.workload
+    parts = schedule.parts
     held = [answer.request for answer in schedule.reservations if answer.accepted]
     begin, end, cores = (
         np.array([getattr(request, column) for request in held], np.int64)
         for column in ("begin", "end", "cores")
     )
-    time = np.concatenate([schedule.start, begin, schedule.end, end])
-    change = np.concatenate([jobs.cores, cores, -jobs.cores, -cores])
+    time = np.concatenate([parts.start, begin, parts.end, end])
+    change = np.concatenate([parts.cores, cores, -parts.cores, -cores])
     instants, position = np.unique(time, return_inverse=True)
     steps = np.bincount(position, weights=change, minlength=len(instants))
     return Usage(instants, np.cumsum(np.rint(steps).astype(np.int64)))
@@ -41,19 +44,22 @@ def usage(schedule: Schedule) -> Usage:
 
 def violations(schedule: Schedule) -> list[str]:
     """Return a sentence for each rule that the schedule breaks; none where it is feasible."""
-    rules = (_early, _endless, _wide, _overfull)
-    return [sentence for rule in rules if (sentence := rule(schedule)) is not None]
+    rules = (_early, _endless, _wide, _overfull, _crowded, _incomplete, _beyond_share)
+    found = [sentence for rule in rules if (sentence := rule(schedule)) is not None]
+    return [*found, *schedule.cluster.violations(schedule)]
 
 
 def _early(schedule: Schedule) -> str | None:
-    jobs = schedule.workload
-    early = schedule.start < jobs.submit
+    first_start = np.array(schedule.start)
+    np.minimum.at(first_start, schedule.parts.job, schedule.parts.start)
+    early = first_start < schedule.submit
     if not early.any():
         return None
     first = int(np.argmax(early))
     return (
-        f"{np.count_nonzero(early)} jobs start before they are submitted; the first is job "
-        f"{jobs.id[first]}, submitted at {jobs.submit[first]}, started at {schedule.start[first]}."
+        f"{np.count_nonzero(early)} jobs start before they are submitted; the first is "
+        f"{_job(schedule, first)}, submitted at {schedule.submit[first]}, started at "
+        f"{first_start[first]}."
     )
 
 
@@ -64,20 +70,20 @@ def _endless(schedule: Schedule) -> str | None:
         return None
     first = int(np.argmax(endless))
     return (
-        f"{np.count_nonzero(endless)} jobs never start; the first is job "
-        f"{schedule.workload.id[first]} with start {schedule.start[first]}, beyond all time."
+        f"{np.count_nonzero(endless)} jobs never start; the first is {_job(schedule, first)} with "
+        f"start {schedule.start[first]}, beyond all time."
     )
 
 
 def _wide(schedule: Schedule) -> str | None:
-    jobs, cores = schedule.workload, schedule.cluster.cores
-    wide = jobs.cores > cores
+    needed, cores = task_cores(schedule.workload), schedule.cluster.cores
+    wide = needed > cores
     if not wide.any():
         return None
     first = int(np.argmax(wide))
     return (
         f"{np.count_nonzero(wide)} jobs are wider than the {cores} cores of cluster "
-        f"'{schedule.cluster.name}'; the first is job {jobs.id[first]} with {jobs.cores[first]}."
+        f"'{schedule.cluster.name}'; the first is {_job(schedule, first)} with {needed[first]}."
     )
 
 
@@ -91,6 +97,78 @@ def _overfull(schedule: Schedule) -> str | None:
         f"{stairs.busy[first]} cores are busy at second {stairs.time[first]}, but cluster "
         f"'{schedule.cluster.name}' has {cores}."
     )
+
+
+def _crowded(schedule: Schedule) -> str | None:
+    """Look at each place at the instants at which something starts there: there its peaks are."""
+    parts, places = schedule.parts, schedule.cluster.places
+    if places is None or parts.place is None:
+        return None
+    outside = (parts.place < 0) | (parts.place >= len(places.names))
+    if outside.any():
+        wrong = int(np.argmax(outside))
+        return (
+            f"{_job(schedule, int(parts.job[wrong]))} is on place {parts.place[wrong]}, but places "
+            f"are 0 to {len(places.names) - 1}."
+        )
+    level, piece = _levels(parts, parts.place, parts.cores)
+    over = level > places.cores[parts.place[piece]]
+    if not over.any():
+        return None
+    first = int(piece[int(np.argmax(over))])
+    place = int(parts.place[first])
+    return (
+        f"{level[np.argmax(over)]} cores are busy at {parts.start[first]} on "
+        f"'{places.names[place]}', which has {places.cores[place]}, when "
+        f"{_job(schedule, int(parts.job[first]))} starts."
+    )
+
+
+def _levels(parts: Pieces, line: Ints, amount: Ints) -> tuple[Ints, Ints]:
+    """Return what each line, such as a place, holds after each start or end, and whose that is."""
+    lasting = np.flatnonzero(parts.end > parts.start)
+    piece = np.tile(lasting, 2)
+    time = np.concatenate([parts.start[lasting], parts.end[lasting]])
+    ends_first = np.repeat([1, 0], len(lasting))
+    order = np.lexsort((ends_first, time, line[piece]))
+    change = np.concatenate([amount[lasting], -amount[lasting]])[order]
+    return np.cumsum(change), piece[order]
+
+
+def _incomplete(schedule: Schedule) -> str | None:
+    """Every core of a job runs once: all together at its end, or task by task."""
+    if schedule.pieces is None:
+        return None
+    parts, jobs = schedule.pieces, schedule.workload
+    at_the_end = parts.end == schedule.end[parts.job]
+    counted = at_the_end if TASK_CORES not in jobs.extra else np.ones(len(parts), np.bool_)
+    ran = np.bincount(parts.job, weights=parts.cores * counted, minlength=len(jobs))
+    wrong = (ran != jobs.cores) | (np.bincount(parts.job, parts.cores < 1, len(jobs)) > 0)
+    if not wrong.any():
+        return None
+    first = int(np.argmax(wrong))
+    return (
+        f"{np.count_nonzero(wrong)} jobs do not run each of their cores once; the first is "
+        f"{_job(schedule, first)}, which has {jobs.cores[first]} and ran {ran[first]:.0f}."
+    )
+
+
+def _beyond_share(schedule: Schedule) -> str | None:
+    most = schedule.workload.extra.get(MOST_CORES)
+    if schedule.pieces is None or most is None:
+        return None
+    parts = schedule.pieces
+    level, piece = _levels(parts, parts.job, parts.cores)
+    over = level > most[parts.job[piece]]
+    if not over.any():
+        return None
+    job = int(parts.job[piece[int(np.argmax(over))]])
+    return f"{_job(schedule, job)} holds more than the {most[job]} cores of its share at once."
+
+
+def _job(schedule: Schedule, position: int) -> str:
+    jobs = schedule.workload
+    return f"job {jobs.label('id', int(jobs.id[position]))}"
 
 
 def verify(schedule: Schedule) -> Schedule:

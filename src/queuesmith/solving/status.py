@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -28,3 +29,32 @@ def gap_percent(value: float, lower_bound: float | None) -> float | None:
 def status_of(value: float, lower_bound: float | None) -> Status:
     """Return whether a bound proves a value to be the best."""
     return Status.OPTIMAL if gap_percent(value, lower_bound) == 0.0 else Status.FEASIBLE
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was minimised, what came out, and what nothing can be below.
+
+    Parameters
+    ----------
+    objective
+        What was minimised.
+    value
+        Its value for the answer at hand.
+    lower_bound
+        What its value for no answer is below; None where nothing was proven.
+    """
+
+    objective: str
+    value: float
+    lower_bound: float | None = None
+
+    @property
+    def gap_percent(self) -> float | None:
+        """By how many per cent the value may at most lie above the optimum; None if unknown."""
+        return gap_percent(self.value, self.lower_bound)
+
+    @property
+    def status(self) -> Status:
+        """Whether the answer is proven to be the best."""
+        return status_of(self.value, self.lower_bound)

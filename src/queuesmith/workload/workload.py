@@ -42,6 +42,11 @@ class Change:
         return f"{self.count:,} {things} {'left out' if self.dropped else mended}: {self.reason}"
 
 
+#: The extra columns of malleable jobs, bags of tasks that need not run together: how many cores
+#: one task needs, and how many cores the job may hold at once.
+TASK_CORES, MOST_CORES = "task_cores", "most_cores"
+
+
 @dataclass(frozen=True, eq=False)
 class Workload:
     """Jobs in the order of their submission, as read-only columns of whole numbers.
@@ -332,6 +337,12 @@ class Workload:
     def renamed(self, name: str) -> Workload:
         """Return the same jobs under another name."""
         return self.replaced(name=name)
+
+
+def task_cores(workload: Workload) -> Ints:
+    """Return the cores without which a job cannot run: of one task, or of the whole job."""
+    cores: Ints = workload.extra.get(TASK_CORES, workload.cores)
+    return cores
 
 
 def _from_parts(parts: dict[str, Any]) -> Workload:

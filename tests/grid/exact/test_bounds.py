@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.files import read_etc
-from queuesmith.grid.exact.bounds import lower_bound, safe_bound, trivial_bound
 from queuesmith.grid.exact import bounds as bounds_module
+from queuesmith.grid.exact.bounds import lower_bound, safe_bound, trivial_bound
 from tests.grid.brute_force import best_of, every_mapping, tiny_instances
 
 SLACK = 1 + 1e-9

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.files import read_etc
-from queuesmith.grid.exact.flowtime import least_weighted, plain_flowtime_bound
 from queuesmith.grid.exact import flowtime as flowtime_module
+from queuesmith.grid.exact.flowtime import least_weighted, plain_flowtime_bound
 from tests.grid.brute_force import best_of, every_mapping, tiny_instances
 
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.grid import EtcMatrix, Mapping
 from queuesmith.grid.etc.files import read_etc
+from queuesmith.grid.exact import flowtime as flowtime_module
+from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
 from queuesmith.grid.exact.incumbent import greedy
 from queuesmith.grid.exact.search import Both
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
-from queuesmith.grid.exact import flowtime as flowtime_module
-from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.solving import libraries as solvers
 from queuesmith.solving.status import Status
 from tests.grid.brute_force import best_of, every_mapping, tiny_instances
