@@ -50,7 +50,7 @@ def test_any_schedule_even_an_overfull_one_is_drawn_without_overlap(jobs):
 
 
 def test_a_job_takes_the_lowest_block_that_holds_it():
-    free = FreeCores(10)
+    free = FreeCores(0, 10)
     first, second = free.take(3), free.take(4)
     free.give(first[0])
     assert second == [(3, 4)]
@@ -59,7 +59,7 @@ def test_a_job_takes_the_lowest_block_that_holds_it():
 
 
 def test_a_job_is_split_where_no_block_is_large_enough():
-    free = FreeCores(10)
+    free = FreeCores(0, 10)
     blocks = [free.take(2)[0] for _ in range(5)]
     free.give(blocks[0])
     free.give(blocks[2])
@@ -69,7 +69,7 @@ def test_a_job_is_split_where_no_block_is_large_enough():
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (0, 2, 1), (1, 0, 2)])
 def test_blocks_given_back_in_any_order_join(order):
-    free = FreeCores(9)
+    free = FreeCores(0, 9)
     blocks = [free.take(3)[0] for _ in range(3)]
     for i in order:
         free.give(blocks[i])

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 HISTORY_COLOUR = "#8a8f98"
+#: Lines and edges that belong to no policy; points of which there are many.
+INK, FAINT = "#6b7480", "#b8bec8"
 
 POLICY_COLOURS = (
     "#0072b2",

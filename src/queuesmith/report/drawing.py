@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.figures.palette import policy_colours, policy_dashes
+from queuesmith.figures.palette import HISTORY_COLOUR, INK, policy_colours, policy_dashes
 from queuesmith.figures.style import style
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import (
@@ -30,6 +30,7 @@ from queuesmith.report.table import scales
 from queuesmith.report.wording import duration, metric_title, plain, time_scale
 from queuesmith.schedule.measures import bounded_slowdown
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.timeline import horizon
 from queuesmith.workload import Workload
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def draw_relative(comparison: Comparison) -> go.Figure:
         )
     first = escape(comparison.policies[0], quote=False)
     style(figure, height=380, y=f"% of {first}")
-    figure.add_hline(y=100, line_width=1, line_dash="dot", line_color="#8a8f98")
+    figure.add_hline(y=100, line_width=1, line_dash="dot", line_color=HISTORY_COLOUR)
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(tickangle=0, tickfont_size=12)
     if seen and max(seen) > WIDE_RANGE * min(seen):
@@ -73,7 +74,7 @@ def draw_relative(comparison: Comparison) -> go.Figure:
 
 def draw_waits(comparison: Comparison) -> go.Figure:
     """Draw which share of the jobs started within which time."""
-    longest = max(int(schedule.wait.max()) for schedule in comparison.schedules)
+    longest = max(float(schedule.wait.max()) for schedule in comparison.schedules)
     figure = _curves(
         comparison,
         lambda schedule: share_at_most(schedule.wait, largest=longest),
@@ -158,8 +159,8 @@ def draw_over_time(comparison: Comparison) -> go.Figure:
 
 def time_edges(schedules: Sequence[Schedule]) -> Any:
     """Return the bins of time that all schedules share."""
-    first = int(schedules[0].workload.submit[0])
-    return nice_edges(first, max(int(schedule.end.max()) for schedule in schedules))
+    first, last = zip(*map(horizon, schedules), strict=True)
+    return nice_edges(min(first), max(last))
 
 
 def _curves(comparison: Comparison, curve_of: Callable[[Schedule], Curve], words: str) -> go.Figure:
@@ -201,7 +202,7 @@ def _error_bars(below: Any, above: Any) -> dict[str, Any] | None:
         "arrayminus": np.nan_to_num(below),
         "thickness": 1,
         "width": 3,
-        "color": "#6b7480",
+        "color": INK,
     }
 
 

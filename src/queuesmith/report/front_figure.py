@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from queuesmith.figures.palette import POLICY_COLOURS
+from queuesmith.figures.palette import FAINT, INK, POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.learning.domination import undominated
 from queuesmith.learning.offline_front import Front
@@ -18,7 +18,7 @@ from queuesmith.report.wording import Scale, common_time_scale, duration, metric
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-POINT_COLOUR, EDGE_COLOUR = "#b8bec8", "#6b7480"
+POINT_COLOUR, EDGE_COLOUR = FAINT, INK
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "hexagon", "pentagon")
 #: How much of the figure is left empty around what it must show.
 MARGIN = 0.06

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { MARGIN, inner } = QueuesmithPaint, { columns, duration, instant, loadPolicy, bound } = QueuesmithData;
+  const { MARGIN, inner } = QueuesmithPaint, { bound, duration, instant, loadJobs, loadPolicy } = QueuesmithData;
   const WAIT_LABELS = ["under 1 min", "under 10 min", "under 1 h", "under 6 h", "under 1 day", "1 day or more"];
   const WAIT_COLOURS = ["#c6dbef", "#85bcdb", "#4292c6", "#8c6bb1", "#d6604d", "#8e1b2c"];
   const SHORTEST = 10; // seconds in view
@@ -30,12 +30,14 @@
     }
 
     async open() {
-      this.jobs = await columns(this.data.jobs);
+      this.jobs = await loadJobs(this.data.jobs, this.data.tick);
       await this.choose(0);
     }
 
     async choose(index) {
-      if (!this.loaded.has(index)) this.loaded.set(index, await loadPolicy(this.data.policies[index], this.jobs));
+      if (!this.loaded.has(index)) {
+        this.loaded.set(index, await loadPolicy(this.data.policies[index], this.jobs, this.data.tick));
+      }
       const before = this.policy;
       this.policy = this.loaded.get(index);
       if (!before) return this.reset();
@@ -197,9 +199,16 @@
       const lines = [
         ["user", this.data.users[user] ?? user], ["group", this.data.groups[jobs.group[job]].label],
         ["cores", jobs.cores[job].toLocaleString("en")], ["waited", duration(this.policy.wait[job])],
-        ["ran", duration(jobs.runtime[job])], ["started", instant(this.policy.start[piece], this.data.epoch, 1)]];
+        ["ran", duration(this.policy.end[piece] - this.policy.start[piece])],
+        ["started", instant(this.policy.start[piece], this.data.epoch, 1)], ...this.where(piece)];
       const rows = lines.flatMap(([name, value]) => [element("dt", { text: name }), element("dd", { text: value })]);
-      return [element("strong", { text: `Job ${jobs.id[job]}` }), element("dl", {}, rows)];
+      return [element("strong", { text: `Job ${this.data.names[jobs.id[job]] ?? jobs.id[job]}` }), element("dl", {}, rows)];
+    }
+
+    where(piece) {
+      if (!this.data.places) return [];
+      const { names, border } = this.data.places;
+      return [["where", names[bound(border, this.policy.lanes.low[piece]) - 1]]];
     }
 
     // -- drawing, once a frame at most
@@ -217,7 +226,7 @@
       const style = getComputedStyle(this.root), by = this.colouring.value, { t0, t1, c0, c1 } = this.view;
       const palette = by === "group" ? this.data.groups.map((group) => group.colour) : WAIT_COLOURS;
       const scene = {
-        policy: this.policy, view: this.view, epoch: this.data.epoch, marked: this.marked, palette,
+        policy: this.policy, view: this.view, epoch: this.data.epoch, marked: this.marked, palette, places: this.data.places,
         colours: this.policy.colours[by], ink: (name) => style.getPropertyValue(name).trim(), font: style.fontFamily,
       };
       QueuesmithPaint.overview(this.overview, scene, this.data.groups, this.data.span);

@@ -9,18 +9,24 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.figures.palette import group_colours
 from queuesmith.report.figure_data import UserGroups, user_groups
-from queuesmith.report.lanes import assign_lanes
+from queuesmith.report.lanes import Lanes, assign_lanes
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.timeline import horizon
+from queuesmith.schedule.times import Times
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
+#: The least ticks that the whole time has where times are real.
+FINEST = 100_000
+#: The most places that are named at the side of the chart.
+MOST_PLACES = 5_000
 #: The most jobs that are drawn one by one.
 MOST_JOBS = 100_000
 OVERVIEW_BINS = 600
@@ -39,26 +45,47 @@ def gantt_payload(schedules: Sequence[Schedule], *, most_jobs: int = MOST_JOBS) 
         Above so many jobs only the most loaded stretch is embedded job by job.
     """
     jobs = schedules[0].workload
-    origin = int(jobs.submit[0])
-    last = max(int(schedule.end.max()) for schedule in schedules)
+    first, last = zip(*map(horizon, schedules), strict=True)
+    whole = (min(first), max(*last, min(first) + 1))
+    clock = Clock(whole[0], _tick(schedules, whole))
     groups = user_groups(jobs)
-    whole = (origin, max(last, origin + 1))
     window = whole if len(jobs) <= most_jobs else busiest_window(schedules, most_jobs)
     chosen = _jobs_within(schedules, window)
     colours = group_colours(len(groups.labels), other=groups.other)
     return {
-        "epoch": None if jobs.epoch is None else jobs.epoch + origin,
-        "span": [0, whole[1] - origin],
-        "window": [window[0] - origin, window[1] - origin],
+        "epoch": None if jobs.epoch is None else jobs.epoch + clock.origin,
+        "tick": clock.tick,
+        "span": [0, whole[1] - clock.origin],
+        "window": [window[0] - clock.origin, window[1] - clock.origin],
         "total": len(jobs),
+        "names": _job_names(jobs, chosen),
+        "places": _places(schedules[0]),
         "groups": [
             {"label": label, "colour": colour}
             for label, colour in zip(groups.labels, colours, strict=True)
         ],
-        "jobs": _job_columns(jobs, groups, chosen, origin),
+        "jobs": _job_columns(schedules[0], groups, chosen, clock),
         "users": _user_names(jobs, chosen),
-        "policies": [_policy(each, groups, chosen, window, whole) for each in schedules],
+        "policies": [_policy(each, groups, chosen, window, whole, clock) for each in schedules],
     }
+
+
+class Clock(NamedTuple):
+    """How times travel: as whole ticks of some seconds from an origin."""
+
+    origin: int
+    tick: float
+
+    def ticks(self, seconds: Times) -> Ints:
+        """Return durations as ticks."""
+        return np.rint(seconds / self.tick).astype(np.int64)
+
+
+def _tick(schedules: Sequence[Schedule], whole: Window) -> float:
+    """Return the seconds of a tick: 1, or less where times are real and the whole is short."""
+    if all(np.issubdtype(each.end.dtype, np.integer) for each in schedules):
+        return 1.0
+    return float(min(1.0, 10.0 ** np.floor(np.log10((whole[1] - whole[0]) / FINEST))))
 
 
 def busiest_window(schedules: Sequence[Schedule], most_jobs: int) -> Window:
@@ -68,9 +95,10 @@ def busiest_window(schedules: Sequence[Schedule], most_jobs: int) -> Window:
     """
     jobs = schedules[0].workload
     count = max(most_jobs // 2, 1)
+    core_seconds = schedules[0].work
     first = np.arange(0, max(len(jobs) - count, 0) + 1, max(count // 20, 1))
     past = np.minimum(first + count, len(jobs))
-    work = np.concatenate([[0.0], np.cumsum(jobs.work)])
+    work = np.concatenate([[0.0], np.cumsum(core_seconds)])
     seconds = np.maximum(jobs.submit[past - 1] - jobs.submit[first], 1)
     best = int(np.argmax((work[past] - work[first]) / seconds))
     begin, end = int(jobs.submit[first[best]]), int(jobs.submit[past[best] - 1]) + 1
@@ -115,11 +143,11 @@ def busy_by_group(
     schedule: Schedule, groups: UserGroups, edges: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the mean number of busy cores in each bin (row) by group (column), exactly."""
-    columns = []
+    columns, parts = [], schedule.parts
     for slot in range(len(groups.labels)):
-        own = groups.slot == slot
-        cores = schedule.workload.cores[own].astype(np.float64)
-        time = np.concatenate([schedule.start[own], schedule.end[own]])
+        own = groups.slot[parts.job] == slot
+        cores = parts.cores[own].astype(np.float64)
+        time = np.concatenate([parts.start[own], parts.end[own]])
         order = np.argsort(time, kind="stable")
         busy = np.cumsum(np.concatenate([cores, -cores])[order])
         area = np.concatenate([[0.0], np.cumsum(busy[:-1] * np.diff(time[order]))])
@@ -139,15 +167,33 @@ def _within(schedule: Schedule, window: Window) -> NDArray[np.bool_]:
     return inside
 
 
-def _job_columns(jobs: Workload, groups: UserGroups, chosen: Ints, origin: int) -> dict[str, Any]:
+def _job_columns(
+    schedule: Schedule, groups: UserGroups, chosen: Ints, clock: Clock
+) -> dict[str, Any]:
+    jobs = schedule.workload
     return {
         "id": packed(jobs.id[chosen], delta=True),
-        "submit": packed(jobs.submit[chosen] - origin, delta=True),
-        "runtime": packed(jobs.runtime[chosen]),
+        "submit": packed(clock.ticks(schedule.submit[chosen] - clock.origin), delta=True),
+        "runtime": packed(clock.ticks(schedule.runtime[chosen])),
         "cores": packed(jobs.cores[chosen]),
         "user": packed(jobs.user[chosen]),
         "group": packed(groups.slot[chosen]),
     }
+
+
+def _job_names(jobs: Workload, chosen: Ints) -> dict[str, str]:
+    if "id" not in jobs.labels:
+        return {}
+    return {str(number): jobs.label("id", number) for number in jobs.id[chosen].tolist()}
+
+
+def _places(schedule: Schedule) -> dict[str, Any] | None:
+    """Return the names of the places and the first core of each, from the bottom up."""
+    places = schedule.cluster.places
+    if places is None or len(places.names) > MOST_PLACES:
+        return None
+    border = np.concatenate([[0], np.cumsum(places.cores)])
+    return {"names": list(places.names), "border": border.tolist()}
 
 
 def _user_names(jobs: Workload, chosen: Ints) -> dict[str, str]:
@@ -157,7 +203,12 @@ def _user_names(jobs: Workload, chosen: Ints) -> dict[str, str]:
 
 
 def _policy(
-    schedule: Schedule, groups: UserGroups, chosen: Ints, window: Window, whole: Window
+    schedule: Schedule,
+    groups: UserGroups,
+    chosen: Ints,
+    window: Window,
+    whole: Window,
+    clock: Clock,
 ) -> dict[str, Any]:
     lanes = assign_lanes(schedule, np.flatnonzero(_within(schedule, window)))
     edges = np.linspace(whole[0], whole[1], OVERVIEW_BINS + 1)
@@ -168,11 +219,24 @@ def _policy(
         "name": schedule.policy,
         "cores": schedule.cluster.cores,
         "height": lanes.cores,
-        "wait": packed(schedule.wait[chosen]),
+        "wait": packed(clock.ticks(schedule.wait[chosen])),
         "lanes": {
             "job": packed(np.searchsorted(chosen, lanes.job), delta=True),
             "low": packed(lanes.low),
             "height": packed(lanes.height),
+            **_own_times(schedule, lanes, clock),
         },
         "overview": packed(shares.ravel()),
+    }
+
+
+def _own_times(schedule: Schedule, lanes: Lanes, clock: Clock) -> dict[str, Any]:
+    """Return start and length of each rectangle, where they do not follow from its job."""
+    if schedule.pieces is None and schedule.own_end is None:
+        return {}
+    start = schedule.parts.start[lanes.piece] - clock.origin
+    length = schedule.parts.length[lanes.piece]
+    return {
+        "start": packed(clock.ticks(start), delta=True),
+        "length": packed(clock.ticks(length)),
     }

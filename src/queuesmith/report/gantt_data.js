@@ -30,18 +30,30 @@ const QueuesmithData = (() => {
     return Object.fromEntries(names.map((name, i) => [name, values[i]]));
   }
 
+  // Times travel as whole ticks; here they become seconds.
+  async function loadJobs(packs, tick) {
+    const jobs = await columns(packs);
+    for (const name of ["submit", "runtime"]) scale(jobs[name], tick);
+    return jobs;
+  }
+
+  function scale(values, factor) {
+    if (factor !== 1) for (let i = 0; i < values.length; i++) values[i] *= factor;
+  }
+
   // Rectangles are sorted by start; `latest` is the latest end so far.
-  async function loadPolicy(policy, jobs) {
+  async function loadPolicy(policy, jobs, tick) {
     const [wait, lanes, overview] = await Promise.all([
       unpacked(policy.wait), columns(policy.lanes), unpacked(policy.overview)]);
     const count = lanes.job.length;
+    for (const times of [wait, lanes.start ?? [], lanes.length ?? []]) scale(times, tick);
     const start = new Float64Array(count), end = new Float64Array(count);
     const latest = new Float64Array(count);
     const colours = { group: new Uint8Array(count), wait: new Uint8Array(count) };
     for (let i = 0; i < count; i++) {
       const job = lanes.job[i];
-      start[i] = jobs.submit[job] + wait[job];
-      end[i] = start[i] + jobs.runtime[job];
+      start[i] = lanes.start ? lanes.start[i] : jobs.submit[job] + wait[job];
+      end[i] = start[i] + (lanes.length ? lanes.length[i] : jobs.runtime[job]);
       latest[i] = i ? Math.max(latest[i - 1], end[i]) : end[i];
       colours.group[i] = jobs.group[job];
       colours.wait[i] = bound(WAIT_LIMITS, wait[job]);
@@ -62,8 +74,8 @@ const QueuesmithData = (() => {
   const two = (number) => String(number).padStart(2, "0");
 
   function duration(seconds) {
-    if (seconds < 60) return `${seconds} s`;
-    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+    if (seconds < 60) return `${Number(seconds.toPrecision(4))} s`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
     const hours = Math.floor(seconds / 3600), minutes = Math.floor((seconds % 3600) / 60);
     return hours < 48 ? `${hours} h ${minutes} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
   }
@@ -82,5 +94,5 @@ const QueuesmithData = (() => {
     return `${text.slice(5, 10)} ${text.slice(11, step < 60 ? 19 : 16)}`;
   }
 
-  return { bound, columns, duration, instant, loadPolicy };
+  return { bound, duration, instant, loadJobs, loadPolicy };
 })();

@@ -150,13 +150,31 @@ const QueuesmithPaint = (() => {
       if (x < MARGIN.left + width - 30) pen.fillText(text, Math.max(x, MARGIN.left + 20), bottom + 19);
     }
     pen.textAlign = "right";
-    const lanes = niceStep((c1 - c0) / Math.max(height / 50, 2));
-    for (let c = Math.ceil(c0 / lanes) * lanes; c <= c1; c += lanes) {
-      const y = bottom - (c - c0) / (c1 - c0) * height;
+    for (const [core, text] of scene.places ? placeLabels(scene, height) : coreLabels(scene, height)) {
+      const y = bottom - (core - c0) / (c1 - c0) * height;
       stroke(pen, MARGIN.left - 5, y, MARGIN.left, y);
-      pen.fillText(c.toLocaleString("en"), MARGIN.left - 8, y + 4);
+      pen.fillText(text, MARGIN.left - 8, y + 4, MARGIN.left - 12);
     }
     pen.strokeRect(MARGIN.left, MARGIN.top, width, height);
+  }
+
+  function coreLabels(scene, height) {
+    const { c0, c1 } = scene.view, step = niceStep((c1 - c0) / Math.max(height / 50, 2)), labels = [];
+    for (let c = Math.ceil(c0 / step) * step; c <= c1; c += step) labels.push([c, c.toLocaleString("en")]);
+    return labels;
+  }
+
+  function placeLabels(scene, height) { // in the middle of each place, as many as there is room for
+    const { c0, c1 } = scene.view, { names, border } = scene.places, labels = [];
+    const least = (c1 - c0) / Math.max(height / 16, 1);
+    let below = -Infinity;
+    names.forEach((name, i) => {
+      const middle = (border[i] + border[i + 1]) / 2;
+      if (middle < c0 || middle > c1 || middle - below < least) return;
+      labels.push([middle, name]);
+      below = middle;
+    });
+    return labels;
   }
 
   function stroke(pen, x0, y0, x1, y1) {

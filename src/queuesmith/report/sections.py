@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.cluster import Cluster
 from queuesmith.report.comparison import HISTORY, Comparison
 from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
+from queuesmith.report.placed import best_proven, draw_place_use, place_use, proof_table
 from queuesmith.report.table import html_table
 from queuesmith.report.wording import duration, round_duration, verdict
 from queuesmith.schedule.metrics import METRICS
@@ -45,9 +47,11 @@ def standard_sections(comparison: Comparison, embed: Embed) -> list[Section]:
     return [
         replayed_section(comparison),
         comparison_section(comparison, embed),
+        *proof_sections(comparison),
         waits_section(comparison, embed),
         over_time_section(comparison, embed),
         gantt_section(comparison),
+        *place_sections(comparison, embed),
         slowdown_section(comparison, embed),
     ]
 
@@ -96,6 +100,27 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
         f"<h3>Relative to {first}</h3>{embed(draw_relative(comparison))}"
     )
     return Section("comparison", "Comparison", body)
+
+
+def proof_sections(comparison: Comparison) -> list[Section]:
+    """Tell what is proven, where something was minimised."""
+    sentence = best_proven(comparison.schedules)
+    if sentence is None:
+        return []
+    body = f'<p class="verdict">{escape(sentence)}</p>{proof_table(comparison.schedules)}'
+    return [Section("proof", "How far from the optimum", body)]
+
+
+def place_sections(comparison: Comparison, embed: Embed) -> list[Section]:
+    """Show how much each place of the machine is in use, where jobs have places."""
+    if all(place_use(schedule) is None for schedule in comparison.schedules):
+        return []
+    body = (
+        "<p>The share of each place's time in use until the last job has ended. Even bars mean "
+        "that nothing stands idle while others work.</p>"
+        f"{embed(draw_place_use(comparison))}"
+    )
+    return [Section("places", "Use of each place", body)]
 
 
 def waits_section(comparison: Comparison, embed: Embed) -> Section:
@@ -148,11 +173,19 @@ def gantt_section(comparison: Comparison, most_jobs: int = MOST_JOBS) -> Section
         f"Point at a job for its details.{partial}</p>"
         '<div class="gantt" data-source="gantt-data"></div>'
         f"{json_script('gantt-data', payload)}"
-        '<p class="note">Cores are assigned for this drawing only: each job takes the lowest free '
-        "block that holds it, or several rectangles where no block is large enough. The replay "
-        "counts cores and does not name them.</p>"
+        f'<p class="note">{_where(comparison)}</p>'
     )
     return Section("gantt", "Gantt chart", body)
+
+
+def _where(comparison: Comparison) -> str:
+    if comparison.schedules[0].cluster.places is not None:
+        return "Each band is one place of the machine; jobs are drawn where they really run."
+    return (
+        "Cores are assigned for this drawing only: each job takes the lowest free block that holds "
+        "it, or several rectangles where no block is large enough. The replay counts cores and "
+        "does not name them."
+    )
 
 
 def slowdown_section(comparison: Comparison, embed: Embed) -> Section:
@@ -178,14 +211,19 @@ def definitions_section(comparison: Comparison) -> Section:
         if str(objective) not in objective.names
     ]
     bound = f"{comparison.bound:g} s"
-    note = f"<p>The bound of the bounded slowdown is {bound}. Times are whole seconds.</p>"
+    note = f"<p>The bound of the bounded slowdown is {bound}.</p>"
     body = f'<dl class="definitions">{items}{"".join(composed)}</dl>{note}'
     return Section("definitions", "How the metrics are defined", body)
 
 
 def reproduce_section(comparison: Comparison, command: str | None) -> Section:
     """Say how to get the same figures again."""
-    cores = comparison.schedules[0].cluster.cores
+    shell = f"<pre><code>{escape(command)}</code></pre>" if command else ""
+    machine = comparison.schedules[0].cluster
+    if not isinstance(machine, Cluster) or comparison.schedules[0].pieces is not None:
+        note = shell or "<p>These schedules were made in Python; no command made this page.</p>"
+        return Section("reproduce", "How to reproduce", note)
+    cores = machine.cores
     simulated = [policy for policy in comparison.policies if policy != HISTORY]
     code = (
         "import queuesmith as qs\n\n"
@@ -197,7 +235,7 @@ def reproduce_section(comparison: Comparison, command: str | None) -> Section:
         f"    bound={comparison.bound},\n)\n"
         'qs.write_report(comparison, "report.html")'
     )
-    shell = f"<pre><code>{escape(command)}</code></pre><p>Or in Python:</p>" if command else ""
+    shell = f"{shell}<p>Or in Python:</p>" if command else ""
     note = "<p>A replay is deterministic: the same log and policies give the same figures.</p>"
     return Section(
         "reproduce", "How to reproduce", f"{shell}<pre><code>{escape(code)}</code></pre>{note}"
