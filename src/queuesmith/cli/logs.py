@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.registry import entry
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, with_options
 from queuesmith.cli.output import (
     Format,
@@ -65,12 +66,9 @@ def generate(
     """Make a synthetic job log."""
     from queuesmith.workload.synthetic import GENERATORS
 
-    if model not in GENERATORS:
-        raise UsageError(f"there is no model '{model}'. Choose from: {', '.join(GENERATORS)}.")
+    generator = entry("model", model, GENERATORS)
     with working(f"generating {jobs} jobs", quiet=quiet):
-        workload = GENERATORS[model](
-            jobs, cores, load=load, users=users, estimates=estimates, seed=seed
-        )
+        workload = generator(jobs, cores, load=load, users=users, estimates=estimates, seed=seed)
     _write(workload, out, quiet)
 
 

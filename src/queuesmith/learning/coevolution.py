@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
 from queuesmith.learning.encoding import Encoding, Vector
 from queuesmith.learning.evolution import Evolution, Patience
 from queuesmith.learning.method import Best, Learning
@@ -52,10 +52,7 @@ class Coevolution(Evolution):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.pairing not in PAIRINGS:
-            raise UsageError(
-                f"there is no pairing '{self.pairing}'. Choose from: {', '.join(PAIRINGS)}."
-            )
+        known("pairing", self.pairing, PAIRINGS)
         _ = self._any_pair  # what is wrong is told now
 
     @property

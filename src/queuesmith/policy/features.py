@@ -7,12 +7,12 @@ numbers.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.registry import entry
 
 GROUPS = 5
 DAY = 86_400
@@ -128,11 +128,4 @@ SEVEN = tuple(FEATURES)[:7]
 
 def find_features(names: Sequence[str]) -> tuple[Feature, ...]:
     """Return features by their names."""
-    for name in names:
-        if name not in FEATURES:
-            near = difflib.get_close_matches(name, FEATURES, 1)
-            hint = f"Did you mean '{near[0]}'? " if near else ""
-            raise PolicyError(
-                f"there is no feature '{name}'. {hint}Choose from: {', '.join(FEATURES)}."
-            )
-    return tuple(FEATURES[name] for name in names)
+    return tuple(entry("feature", name, FEATURES, error=PolicyError) for name in names)

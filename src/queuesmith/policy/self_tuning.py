@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.registry import known
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import find_order, parse_order
@@ -189,8 +190,7 @@ def _candidate_from(content: Any) -> Order:
 
 
 def _check_choice(what: str, chosen: Any, choices: Any) -> None:
-    if not isinstance(chosen, str) or chosen not in choices:
-        raise PolicyError(f"dynp has no {what} '{chosen}'. Choose from: {', '.join(choices)}.")
+    known(what, chosen, choices, error=PolicyError)
 
 
 def _number(text: Any) -> float:

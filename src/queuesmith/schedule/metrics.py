@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from queuesmith.base.errors import MetricError
+from queuesmith.base.registry import entry
 from queuesmith.schedule.measures import (
     CLASSES,
     DEFAULT_BOUND,
@@ -80,13 +80,7 @@ class Term:
 
 def find(term: Term) -> Metric:
     """Return the metric of a term; an error where it is unknown or takes no such index."""
-    metric = METRICS.get(term.name)
-    if metric is None:
-        near = difflib.get_close_matches(term.name, METRICS, n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise MetricError(
-            f"there is no metric '{term.name}'.{hint} The metrics are: {', '.join(METRICS)}."
-        )
+    metric = entry("metric", term.name, METRICS, error=MetricError)
     if term.index is not None and metric.index == "none":
         raise MetricError(
             f"'{term}' has an index, but {term.name} belongs to the whole machine and takes none. "

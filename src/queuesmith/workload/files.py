@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, format_suffix, read_bytes
+from queuesmith.base.registry import known
 from queuesmith.workload.clean import Overrun
 from queuesmith.workload.sacct import parse_sacct
 from queuesmith.workload.swf import parse_swf, write_swf
@@ -105,12 +106,8 @@ def write(workload: Workload, path: AnyPath, format: str = "auto") -> None:
     WRITERS[format](workload, path)
 
 
-def _check_format(format: str, known: Collection[str], verb: str) -> None:
-    if format != "auto" and format not in known:
-        raise UsageError(
-            f"the format is {format!r}, but it cannot be {verb}. "
-            f"Choose one of: auto, {', '.join(known)}."
-        )
+def _check_format(format: str, formats: Collection[str], verb: str) -> None:
+    known(f"format to be {verb} called", format, ["auto", *formats])
 
 
 def _detected(data: bytes, path: AnyPath, columns: str | Sequence[str] | None) -> str:
