@@ -15,7 +15,7 @@ from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.objective import Objective
-from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.schedule import HISTORY, Schedule
 from queuesmith.workload import Workload
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 DEFAULT_METRICS = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "awrt", "utilization")
-HISTORY = "history"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

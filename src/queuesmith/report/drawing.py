@@ -14,7 +14,6 @@ import numpy as np
 
 from queuesmith.figures.palette import HISTORY_COLOUR, INK, policy_colours, policy_dashes
 from queuesmith.figures.style import style
-from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import (
     Curve,
     OverTime,
@@ -35,6 +34,8 @@ from queuesmith.workload import Workload
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from queuesmith.report.comparison import Comparison
 
 #: Beyond so many times between the largest and the smallest bar the axis is logarithmic.
 WIDE_RANGE = 20

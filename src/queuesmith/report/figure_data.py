@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.report.comparison import Comparison
 from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import over_time
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.report.comparison import Comparison
 
 Floats = NDArray[np.float64]
 

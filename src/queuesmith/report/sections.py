@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.cluster import Cluster
-from queuesmith.report.comparison import HISTORY, Comparison
+from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
 from queuesmith.report.placed import best_proven, draw_place_use, place_use, proof_table
 from queuesmith.report.table import html_table
 from queuesmith.report.wording import duration, round_duration, verdict
 from queuesmith.schedule.metrics import METRICS
+from queuesmith.schedule.schedule import HISTORY
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from queuesmith.figures.palette import policy_colours
-from queuesmith.report.comparison import HISTORY, Comparison
 from queuesmith.report.wording import Scale, metric_title, scale_of
+from queuesmith.schedule.schedule import HISTORY
+
+if TYPE_CHECKING:
+    from queuesmith.report.comparison import Comparison
 
 MARK = "★"
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from queuesmith.report.comparison import HISTORY, Comparison
 from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.schedule import HISTORY
+
+if TYPE_CHECKING:
+    from queuesmith.report.comparison import Comparison
 
 #: Seconds of a unit of time, its sign, and up to which value (in seconds) it is used.
 _TIMES = ((1, "s", 120), (60, "min", 7200), (3600, "h", 172_800), (86_400, "d", math.inf))

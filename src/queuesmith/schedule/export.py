@@ -6,12 +6,14 @@ import csv
 import io
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from queuesmith.base.files import atomic_write, write_bytes
-from queuesmith.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 COLUMNS = ("id", "submit", "start", "end")
 PIECE_COLUMNS = ("job", "start", "end", "cores")

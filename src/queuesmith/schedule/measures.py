@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import MetricError
-from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import CURVES, CurveName, curve, horizon
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from queuesmith.base.errors import MetricError
 from queuesmith.base.registry import entry
@@ -28,7 +28,9 @@ from queuesmith.schedule.measures import (
     makespan,
     utilization,
 )
-from queuesmith.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 Better = Literal["lower", "higher"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from queuesmith.schedule.metrics import (
     Term,
     evaluate_all,
 )
-from queuesmith.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 
 class Objective:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from queuesmith.schedule.summary import Summary
 
 
+#: What stands for the policy where a schedule is what really happened.
+HISTORY = "history"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """The start and the end of every job of a workload on a machine, and where it ran.
@@ -246,4 +250,4 @@ def history(workload: Workload, cluster: Cluster | None = None) -> Schedule | No
     if cluster is None:
         cores = workload.machine_cores or int(workload.cores.max())
         cluster = Cluster(cores, workload.name)
-    return Schedule(workload, cluster, real_start, "history")
+    return Schedule(workload, cluster, real_start, HISTORY)

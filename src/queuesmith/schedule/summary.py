@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from queuesmith.base.errors import MetricError, ScheduleError
 from queuesmith.schedule.measures import DEFAULT_BOUND, Jobs, awrt_by_group, checked_bound
 from queuesmith.schedule.metrics import METRICS
-from queuesmith.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 #: The metrics of a summary, in the order of its rows.
 FIRST_LOOK = (

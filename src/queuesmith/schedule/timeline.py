@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError, UsageError
-from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.times import Times
 from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.schedule.schedule import Schedule
 
 Floats = NDArray[np.float64]
 CurveName = Literal["queue_length", "waiting_cores", "backlog", "busy_cores"]

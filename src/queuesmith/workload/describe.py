@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.workload.workload import Change, Ints, Workload
-
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from queuesmith.workload.workload import Change, Ints, Workload
 
 Floats = NDArray[np.float64]
 
