@@ -7,9 +7,7 @@ jobs are still to come.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
@@ -26,6 +24,7 @@ from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import DAY, ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule import Schedule
+from queuesmith.study.pool import Pool
 from queuesmith.workload import Workload
 
 Vector = NDArray[np.float64]
@@ -108,12 +107,10 @@ class OfflineSchedules:
         *,
         workers: int | None = None,
     ) -> None:
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
         self.workload, self.cluster, self.ways = workload, cluster, check_ways(ways)
         exact = workload.replaced(walltime=np.maximum(workload.runtime, 1))
         self._packed = Packed(exact, cluster)
-        self._pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
+        self._pool = Pool(workers, cancel=self._cancel)
         self._running: set[Replay] = set()
 
     def __enter__(self) -> OfflineSchedules:
@@ -125,9 +122,11 @@ class OfflineSchedules:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._pool.__exit__(kind, error, trace)
+
+    def _cancel(self) -> None:
         for replay in tuple(self._running):
             replay.cancel()
-        self._pool.shutdown(cancel_futures=True)
 
     @property
     def length(self) -> int:
@@ -182,7 +181,7 @@ class OfflineSchedules:
         self, recipes: Sequence[Recipe], measure: Callable[[Schedule], Measure]
     ) -> list[Measure]:
         """Make schedules at the same time and return what is measured of each, in their order."""
-        return list(self._pool.map(lambda recipe: measure(self.schedule(recipe)), recipes))
+        return self._pool.each(lambda recipe: measure(self.schedule(recipe)), recipes)
 
 
 def check_ways(ways: Sequence[str]) -> tuple[str, ...]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
-from queuesmith.base.errors import PatienceError, UsageError
+from queuesmith.base.errors import PatienceError
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay
@@ -15,6 +13,7 @@ from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.guard import Limits
 from queuesmith.schedule.objective import Objective
+from queuesmith.study.pool import Pool
 from queuesmith.workload import Workload
 
 #: A rule base is given up once its passes had to look at so many waiting jobs for each job of the
@@ -62,8 +61,6 @@ class Evaluator:
         workers: int | None = None,
         limits: Limits | None = None,
     ) -> None:
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
         self.cluster = as_cluster(workload, cluster, None)
         self.objective = Objective(objective) if isinstance(objective, str) else objective
         self.evaluations = 0
@@ -71,7 +68,7 @@ class Evaluator:
         self._sign = -1.0 if self.objective.better == "higher" else 1.0
         self._limits = limits
         self._running: set[Replay] = set()
-        self._pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
+        self._pool = Pool(workers, cancel=self._cancel)
 
     def __enter__(self) -> Evaluator:
         return self
@@ -82,9 +79,11 @@ class Evaluator:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._pool.__exit__(kind, error, trace)
+
+    def _cancel(self) -> None:
         for replay in tuple(self._running):
             replay.cancel()
-        self._pool.shutdown(cancel_futures=True)
 
     @property
     def workload(self) -> Workload:
@@ -97,7 +96,7 @@ class Evaluator:
         A policy that is not admitted is worth ``BARRED`` or more, the more the further it is beyond
         the limits; a rule base whose replay is given up is worth ``HOPELESS``.
         """
-        values = list(self._pool.map(self._value, policies))
+        values = self._pool.each(self._value, policies)
         self.evaluations += len(values)
         return values
 
