@@ -2,13 +2,14 @@
 
 import dataclasses
 import pickle
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.base.errors import WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.workload import Change, Workload
 from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME
 
@@ -169,6 +170,25 @@ def test_head_keeps_the_first_jobs(jobs, count, kept):
 def test_between_includes_its_beginning_but_not_its_end(jobs):
     assert jobs.between(200, 400).id.tolist() == [2, 3]
     assert len(jobs.between(400, 200)) == 0
+
+
+def test_between_takes_dates_where_the_log_has_them():
+    day = 86_400
+    april = Workload([0, day, 40 * day], [1] * 3, [1] * 3, [1] * 3, epoch=1_585_699_200)
+    assert len(april.between("2020-04-01", "2020-05-01")) == 2
+    assert len(april.between(date(2020, 4, 1), datetime(2020, 4, 1, 12, tzinfo=UTC))) == 1
+    assert len(april.between("2020-04-01T02:00+02:00", "2020-04-02T00:00:01+00:00")) == 2
+
+
+@pytest.mark.parametrize("moment", ["morning", "2020-13-01", None, float("nan"), True])
+def test_what_is_no_moment_is_refused(jobs, moment):
+    with pytest.raises(UsageError, match="the moment is"):
+        jobs.between(moment, 5)
+
+
+def test_a_log_without_dates_refuses_dates(jobs):
+    with pytest.raises(UsageError, match="does not say on which day it begins"):
+        jobs.replaced(epoch=None).between("2020-04-01", "2020-05-01")
 
 
 def test_filter_keeps_what_a_function_says(jobs):

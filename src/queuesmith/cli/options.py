@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,7 +53,8 @@ class LogOptions:
     ] = False
     head: Annotated[int | None, _option("Take only the first so many jobs.")] = None
     between: Annotated[
-        str | None, _option("Take only jobs submitted in seconds FIRST:LAST of the log.")
+        str | None,
+        _option("Take only jobs submitted between FIRST:LAST: seconds of the log, or dates."),
     ] = None
     load_factor: Annotated[
         float | None, _option("Move arrivals so that the load is multiplied by this.")
@@ -89,13 +91,20 @@ class LogOptions:
 
     def _part(self, workload: Workload) -> Workload:
         if self.between is not None:
-            first, last = numbers(self.between, "between", separator=":", count=2)
-            part = workload.between(int(first), int(last))
+            from queuesmith.workload.moments import split_moments
+
+            moments = split_moments(self.between)
+            if moments is None:
+                raise UsageError(
+                    f"--between is '{self.between}', but it must be two moments. Write FIRST:LAST "
+                    "in seconds of the log or in dates, or FIRST..LAST where dates have hours."
+                )
+            part = workload.between(*moments)
             if not len(part):
                 raise WorkloadError(
-                    f"no job of '{workload.name}' was submitted in seconds {self.between}: its "
-                    f"submissions are from {workload.submit[0]} to {workload.submit[-1]}. "
-                    "Give other seconds with --between FIRST:LAST."
+                    f"no job of '{workload.name}' was submitted between {self.between}: its "
+                    f"submissions are from second {workload.submit[0]} to {workload.submit[-1]}"
+                    f"{_dates(workload)}. Give others with --between FIRST:LAST."
                 )
             workload = part
         if self.head is not None:
@@ -183,6 +192,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     expanded.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
     expanded.__annotations__ = {p.name: p.annotation for p in keyword}
     return expanded
+
+
+def _dates(workload: Workload) -> str:
+    """Say in dates from when to when jobs are submitted, where the log has dates."""
+    if workload.epoch is None:
+        return ""
+    days = [
+        datetime.fromtimestamp(workload.epoch + int(second), UTC).date()
+        for second in (workload.submit[0], workload.submit[-1])
+    ]
+    return f", {days[0]} to {days[1]}"
 
 
 def numbers(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
+from queuesmith.workload.moments import Moment, second_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,9 +240,13 @@ class Workload:
         """Keep the first jobs."""
         return self.select(np.arange(min(max(count, 0), len(self))))
 
-    def between(self, first: int, last: int) -> Workload:
-        """Keep the jobs submitted from second ``first`` up to, not including, ``last``."""
-        low, high = np.searchsorted(self.submit, [first, last])
+    def between(self, first: Moment, last: Moment) -> Workload:
+        """Keep the jobs submitted from ``first`` up to, not including, ``last``.
+
+        Both are seconds of the log, or dates such as ``"2020-04-01"`` where the log has dates.
+        """
+        seconds = [second_of(moment, self.epoch, self.name) for moment in (first, last)]
+        low, high = np.searchsorted(self.submit, seconds)
         return self.select(np.arange(low, high))
 
     def filter(self, keep: Callable[[Workload], ArrayLike]) -> Workload:
