@@ -126,6 +126,7 @@ def compare(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under several policies and mark the best; history comes first if known."""
+    from queuesmith.report.caution import history_caution
     from queuesmith.report.table import interval_table
 
     comparison = _compare(log, machine, counting, policies, metrics)
@@ -138,6 +139,9 @@ def compare(
         if intervals:
             print("\n95 % confidence intervals, from redrawing the weeks of the log")
             print(interval_table(comparison))
+        caution = history_caution(comparison.schedules)
+        if caution is not None:
+            tell(caution, quiet=log.quiet)
 
 
 @with_options

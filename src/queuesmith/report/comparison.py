@@ -32,7 +32,7 @@ class Comparison:
     Parameters
     ----------
     schedules
-        One for each policy. What really happened (``history``) is put first; the first one is
+        One for each policy. What really happened (``history``) is put first; the first replay is
         what the others are measured against.
     metrics
         Metrics, or expressions over metrics such as ``10*awrt[1] + 4*awrt[2]``.
@@ -72,6 +72,20 @@ class Comparison:
         """The policies in the order of the schedules."""
         return tuple(schedule.policy for schedule in self.schedules)
 
+    @property
+    def simulated(self) -> tuple[str, ...]:
+        """The policies without what really happened."""
+        return tuple(policy for policy in self.policies if policy != HISTORY)
+
+    @property
+    def baseline(self) -> str:
+        """What the others are measured against: the first replay, history only where it is alone.
+
+        A replay does not know all that shaped history, so that the two are not measured by each
+        other.
+        """
+        return next(iter(self.simulated), self.policies[0])
+
     @cached_property
     def counted(self) -> tuple[Schedule, ...]:
         """The schedules without the jobs that do not count."""
@@ -108,12 +122,11 @@ class Comparison:
         """
         self._check_metric(metric)
         values = {policy: self.values[policy][metric] for policy in self.policies}
-        simulated = [policy for policy in self.policies if policy != HISTORY]
-        if not simulated:
+        if not self.simulated:
             return ()
         choose = max if self.objectives[metric].better == "higher" else min
-        best = choose(values[policy] for policy in simulated)
-        return tuple(policy for policy in simulated if values[policy] == best)
+        best = choose(values[policy] for policy in self.simulated)
+        return tuple(policy for policy in self.simulated if values[policy] == best)
 
     def best(self, metric: str) -> str | None:
         """Return the first simulated policy of the best value, None where none was simulated."""

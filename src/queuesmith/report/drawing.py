@@ -44,7 +44,7 @@ TIME_NAMES = ("1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d", "10
 
 
 def draw_relative(comparison: Comparison) -> go.Figure:
-    """Draw every metric of every policy relative to the first policy."""
+    """Draw every metric of every policy relative to the first replay."""
     import plotly.graph_objects as go
 
     scale = scales(comparison)
@@ -63,7 +63,7 @@ def draw_relative(comparison: Comparison) -> go.Figure:
             error_y=_error_bars(data.below, data.above),
             hovertemplate="%{x}: %{customdata}<br>%{y:.1f} %",
         )
-    first = escape(comparison.policies[0], quote=False)
+    first = escape(comparison.baseline, quote=False)
     style(figure, height=380, y=f"% of {first}")
     figure.add_hline(y=100, line_width=1, line_dash="dot", line_color=HISTORY_COLOUR)
     figure.update_layout(barmode="group", bargap=0.25)

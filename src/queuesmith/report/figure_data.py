@@ -182,8 +182,8 @@ class Relative:
 
 
 def relative_data(comparison: Comparison) -> dict[str, Relative]:
-    """Return every policy's metrics relative to those of the first policy."""
-    first = comparison.policies[0]
+    """Return every policy's metrics relative to those of the first replay."""
+    first = comparison.baseline
     base = np.array([comparison.values[first][metric] for metric in comparison.metrics])
     base = np.where(base > 0, base, np.nan)
     return {

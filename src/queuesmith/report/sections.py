@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.cluster import Cluster
+from queuesmith.report.caution import history_caution
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
@@ -18,7 +19,6 @@ from queuesmith.report.placed import best_proven, draw_place_use, place_use, pro
 from queuesmith.report.table import html_table
 from queuesmith.report.wording import duration, round_duration, verdict
 from queuesmith.schedule.metrics import METRICS
-from queuesmith.schedule.schedule import HISTORY
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -87,7 +87,7 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
         if known
         else "The log is too short for confidence intervals: they need two weeks or more."
     )
-    first = escape(comparison.policies[0])
+    first = escape(comparison.baseline)
     part = ""
     if comparison.warm_up or comparison.cool_down:
         part = (
@@ -95,12 +95,17 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
             "of the log run but do not count in this table."
         )
     body = (
-        f'<p class="verdict">{escape(verdict(comparison))}</p>'
+        f'<p class="verdict">{escape(verdict(comparison))}</p>{_history(comparison)}'
         f"{html_table(comparison, intervals=True)}"
         f'<p class="note">★ best of the simulated policies. {sure}{part}</p>'
         f"<h3>Relative to {first}</h3>{embed(draw_relative(comparison))}"
     )
     return Section("comparison", "Comparison", body)
+
+
+def _history(comparison: Comparison) -> str:
+    caution = history_caution(comparison.schedules)
+    return f'<p class="caution">{escape(caution)}</p>' if caution else ""
 
 
 def proof_sections(comparison: Comparison) -> list[Section]:
@@ -225,12 +230,11 @@ def reproduce_section(comparison: Comparison, command: str | None) -> Section:
         note = shell or "<p>These schedules were made in Python; no command made this page.</p>"
         return Section("reproduce", "How to reproduce", note)
     cores = machine.cores
-    simulated = [policy for policy in comparison.policies if policy != HISTORY]
     code = (
         "import queuesmith as qs\n\n"
         f'log = qs.read("...")  # {_one_line(comparison.workload.name)}\n'
         "comparison = qs.compare(\n"
-        f"    log,\n    cores={cores},\n    policies={simulated!r},\n"
+        f"    log,\n    cores={cores},\n    policies={list(comparison.simulated)!r},\n"
         f"    metrics={list(comparison.metrics)!r},\n"
         f"    warm_up={comparison.warm_up},\n    cool_down={comparison.cool_down},\n"
         f"    bound={comparison.bound},\n)\n"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from queuesmith.schedule.objective import Objective
-from queuesmith.schedule.schedule import HISTORY
 
 if TYPE_CHECKING:
     from queuesmith.report.comparison import Comparison
@@ -97,8 +96,8 @@ def verdict(comparison: Comparison) -> str:
     """Return in words what the table says: who is best, by how much, and how sure that is."""
     metric = comparison.metrics[0]
     best = comparison.best(metric)
-    if best is None or len(comparison.policies) < 2:
-        return "There is nothing to compare: a single schedule is shown."
+    if best is None or len(comparison.simulated) < 2:
+        return "There is nothing to compare: a single replay is shown."
     against = _opponent(comparison, metric, best)
     sentences = [_difference(comparison, metric, best, against)]
     if _overlap(comparison, metric, best, against):
@@ -110,8 +109,8 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _opponent(comparison: Comparison, metric: str, best: str) -> str:
-    """Return the first policy, or the second best where the first is the best."""
-    first, *others = comparison.policies
+    """Return the first replay, or the second best where the first is the best."""
+    first, *others = comparison.simulated
     if best != first:
         return first
     choose = max if comparison.objectives[metric].better == "higher" else min
@@ -128,8 +127,7 @@ def _difference(comparison: Comparison, metric: str, best: str, against: str) ->
     change = 100 * (ours - theirs) / abs(theirs)
     amount = f"{_percent(abs(change))} % {'more' if change > 0 else 'less'}"
     if metric == "mean_wait":
-        other = "what really happened" if against == HISTORY else against
-        return f"{best} waits {amount} than {other} on average."
+        return f"{best} waits {amount} than {against} on average."
     return f"{best} has the best {title}: {amount} than {against}."
 
 
