@@ -11,10 +11,19 @@ import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
-from queuesmith.cli import demo, engine, federations, grids, logs, replays, sweeps
-from queuesmith.cli import learning as tuning
-from queuesmith.cli import offline_fronts as fronts
-from queuesmith.cli import planning as optima
+from queuesmith.cli import (
+    demo,
+    engine,
+    federations,
+    grids,
+    learning,
+    logs,
+    offline_fronts,
+    planning,
+    replays,
+    sweeps,
+)
+from queuesmith.cli.help import PanelCommand, PanelGroup
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
@@ -22,6 +31,7 @@ STOPPED = 130
 
 app = typer.Typer(
     name="queuesmith",
+    cls=PanelGroup,
     help="Replay a cluster's job log under any scheduling policy, and find a better one.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -53,17 +63,17 @@ for command in (
     replays.report,
     replays.policies,
     replays.metrics,
-    tuning.tune,
-    tuning.explain,
+    learning.tune,
+    learning.explain,
     sweeps.sweep,
     sweeps.knobs,
     sweeps.retune,
-    fronts.pareto,
-    optima.gap,
-    optima.solve,
+    offline_fronts.pareto,
+    planning.gap,
+    planning.solve,
     demo.demo,
 ):
-    app.command()(command)
+    app.command(cls=PanelCommand)(command)
 app.add_typer(grids.app, name="map")
 app.add_typer(federations.app, name="place")
 app.add_typer(federations.federation_app, name="federation")
