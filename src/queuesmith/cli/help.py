@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 #: What one wants, and the commands for it, in the order in which one meets them.
 PANELS = {
-    "Look": ("describe", "policies", "metrics", "machine"),
+    "Look": ("describe", "machine", "fidelity", "policies", "metrics"),
     "Replay": ("simulate", "compare", "report", "knapsack", "demo"),
     "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
