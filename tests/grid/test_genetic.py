@@ -336,14 +336,15 @@ def test_one_job_and_one_machine_are_no_trouble():
 
 
 @pytest.mark.data
-def test_the_papers_scheduler_beats_min_min_within_seconds(data):
+def test_the_papers_scheduler_beats_min_min(data):
     matrix = read_etc(data / "etc" / "512x16" / "u_c_hihi.0")
-    config = dataclasses.replace(preset("carretero"), generations=2500)
-    assert evolve(matrix, config, seconds=20).best.makespan < 8460675
+    config = dataclasses.replace(preset("carretero"), generations=2500, seconds=None)
+    assert evolve(matrix, config).best.makespan < 8460675
 
 
 @pytest.mark.data
-def test_our_scheduler_comes_within_two_per_cent_of_the_bound_in_seconds(data):
+def test_our_scheduler_comes_within_two_per_cent_of_the_bound_in_three_generations(data):
     matrix = read_etc(data / "etc" / "512x16" / "u_c_hihi.0")
-    best = evolve(matrix, "queuesmith", objective="makespan", seconds=4).best
+    config = dataclasses.replace(preset("queuesmith"), generations=3, seconds=None)
+    best = evolve(matrix, config, objective="makespan").best
     assert best.makespan < 1.02 * 7346524.18
