@@ -24,8 +24,8 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
 	$(BIN)/coverage erase
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
-	$(BIN)/pytest -n 2 $(COVERAGE)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
+	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
