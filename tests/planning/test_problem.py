@@ -16,7 +16,7 @@ from queuesmith.schedule import Schedule
 from tests.planning.twins import place_slowly, random_snapshot, small_snapshots
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(small_snapshots(releases=True), st.randoms())
 def test_jobs_are_placed_where_the_slow_twin_places_them(snapshot, chance):
     order = list(range(len(snapshot)))
@@ -91,7 +91,7 @@ def test_plans_that_break_a_rule_are_told():
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(small_snapshots(releases=True), st.randoms())
 def test_cores_that_no_jobs_can_use_are_of_no_use(snapshot, chance):
     order = list(range(len(snapshot)))
