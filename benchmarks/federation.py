@@ -6,10 +6,10 @@ import time
 import queuesmith as qs
 from benchmarks.data import synthetic, trace
 from queuesmith.federation import FederationJobs
-from queuesmith.federation.generate import generate_federation, generate_queue
-from queuesmith.federation.large_queue import place_by_prices
-from queuesmith.federation.replay import replay
-from queuesmith.federation.verify import verify
+from queuesmith.federation.heuristics.large_queue import place_by_prices
+from queuesmith.federation.model.generate import generate_federation, generate_queue
+from queuesmith.federation.model.verify import verify
+from queuesmith.federation.online import replay
 
 JOBS = 100_000
 CASES = (

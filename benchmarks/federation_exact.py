@@ -4,13 +4,13 @@ import time
 
 import numpy as np
 
-from queuesmith.federation.configuration_bound import configuration_bound
-from queuesmith.federation.generate import generate_queue, paper_federation
-from queuesmith.federation.heuristics import place_by_heuristic
-from queuesmith.federation.modes import list_modes
-from queuesmith.federation.oas import solve_oas
-from queuesmith.federation.packed import Packed
-from queuesmith.federation.search import anneal_steps, beam_plan, plan_of
+from queuesmith.federation.exact.configuration_bound import configuration_bound
+from queuesmith.federation.exact.modes import list_modes
+from queuesmith.federation.exact.oas import solve_oas
+from queuesmith.federation.exact.packed import Packed
+from queuesmith.federation.exact.search import anneal_steps, beam_plan, plan_of
+from queuesmith.federation.heuristics.heuristics import place_by_heuristic
+from queuesmith.federation.model.generate import generate_queue, paper_federation
 
 STEPS, WIDTH = 20_000, 50
 

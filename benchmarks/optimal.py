@@ -6,13 +6,13 @@ import numpy as np
 
 import queuesmith as qs
 from benchmarks.data import trace
-from queuesmith.optimal import Snapshot
-from queuesmith.optimal.bounds import Proof
-from queuesmith.optimal.gap import gap
-from queuesmith.optimal.planning import POLICIES, Problem, plan
-from queuesmith.optimal.search import Search
-from queuesmith.optimal.solve import load_kernels
-from queuesmith.optimal.steps import snapshots
+from queuesmith.planning import Snapshot
+from queuesmith.planning.bounds import Proof
+from queuesmith.planning.gap import gap
+from queuesmith.planning.problem import POLICIES, Problem, plan
+from queuesmith.planning.search import Search
+from queuesmith.planning.solve import load_kernels
+from queuesmith.planning.steps import snapshots
 
 STEPS, PLACINGS, BRANCHES = 20, 20_000, 50
 TARGET_GAP = 2.0

@@ -4,9 +4,9 @@ Shows: ``Federation``, ``FederationJobs``, ``place``, ``replay_placement``.
 """
 
 from queuesmith.federation import Federation, FederationCluster
-from queuesmith.federation.generate import paper_federation, paper_queue
 from queuesmith.federation.methods import compare_methods
-from queuesmith.federation.replay import replay_placement
+from queuesmith.federation.model.generate import paper_federation, paper_queue
+from queuesmith.federation.online import replay_placement
 
 federation, queue = paper_federation(), paper_queue("WL-3")
 methods = ["fcfs", "sjf", "bjf", "fpfs", "spt", "lpt", "prices"]

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 import queuesmith as qs
+from papers.dynp_model import solve_paper_model, time_scale
 from papers.study import RESULTS, data_folder, markdown
-from queuesmith.optimal import Snapshot
-from queuesmith.optimal.gap import GapStep, GapStudy, gap
-from queuesmith.optimal.paper_model import solve_paper_model, time_scale
-from queuesmith.optimal.steps import snapshots
+from queuesmith.planning import Snapshot
+from queuesmith.planning.gap import GapStep, GapStudy, gap
+from queuesmith.planning.steps import snapshots
 
 CORES = 430
 POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"

@@ -41,7 +41,7 @@ from papers.genetic_fuzzy_tables import (
 )
 from papers.pictures import keep_pictures, write_page
 from papers.study import RESULTS, ROOT
-from queuesmith.tuning.pareto import Search
+from queuesmith.learning.pareto import Search
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from papers.genetic_fuzzy_runs import METHODS
 
 def draw_figures(results: Sequence[Results]) -> dict[str, Any]:
     """Draw figures 5 to 7, by their titles."""
-    from queuesmith.report.front import draw_front
+    from queuesmith.report.front_figure import draw_front
 
     learned = [each for each in results if each.on_all]
     figures: dict[str, Any] = {}
@@ -63,8 +63,8 @@ def draw_groups(results: Results) -> Any:
 def _bars(labels: Sequence[str], bars: dict[str, list[Any]]) -> Any:
     import plotly.graph_objects as go
 
+    from queuesmith.figures.palette import POLICY_COLOURS
     from queuesmith.report.drawing import style
-    from queuesmith.report.palette import POLICY_COLOURS
 
     figure = go.Figure()
     for place, (name, values) in enumerate(bars.items()):

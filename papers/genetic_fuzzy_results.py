@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from papers.genetic_fuzzy_runs import METHODS, point
+from queuesmith.learning.offline_front import Front
 from queuesmith.policy.strategies import STRATEGIES
-from queuesmith.tuning.front import Front
 
 GROUPS = range(1, 6)
 

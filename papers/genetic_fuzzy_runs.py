@@ -17,21 +17,21 @@ import numpy as np
 
 import queuesmith as qs
 from papers.study import data_folder
+from queuesmith.base.files import atomic_write
+from queuesmith.learning import tune
+from queuesmith.learning.course import Progress
+from queuesmith.learning.method import Method
+from queuesmith.learning.methods import find_method, make_method
+from queuesmith.learning.offline_front import Front, Point
+from queuesmith.learning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
+from queuesmith.learning.species import Mutation
+from queuesmith.learning.split import split_in_time
+from queuesmith.learning.verdict import Verdict
 from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.paired import improvement
 from queuesmith.study.store import fingerprint
-from queuesmith.tuning import tune
-from queuesmith.tuning.course import Progress
-from queuesmith.tuning.front import Front, Point
-from queuesmith.tuning.method import Method
-from queuesmith.tuning.methods import find_method, make_method
-from queuesmith.tuning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
-from queuesmith.tuning.species import Mutation
-from queuesmith.tuning.split import split_in_time
-from queuesmith.tuning.verdict import Verdict
-from queuesmith.workload.storage import atomic_write
 
 CORES = 1024
 OBJECTIVE = "10*awrt[1] + 4*awrt[2]"

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from papers.study import data_folder
-from queuesmith.grid.etc_files import read_etc
-from queuesmith.grid.etc_generate import generate_etc
-from queuesmith.grid.etc_matrix import EtcMatrix
-from queuesmith.grid.exact import solve_exact
-from queuesmith.grid.front import trade_off
-from queuesmith.grid.genetic import evolve
-from queuesmith.grid.genetic_config import GeneticConfig, preset
+from queuesmith.base.files import atomic_write
+from queuesmith.grid.etc.files import read_etc
+from queuesmith.grid.etc.generate import generate_etc
+from queuesmith.grid.etc.matrix import EtcMatrix
+from queuesmith.grid.exact.solve import solve_exact
+from queuesmith.grid.exact.tradeoff import trade_off
+from queuesmith.grid.genetic.config import GeneticConfig, preset
+from queuesmith.grid.genetic.evolve import evolve
 from queuesmith.study.store import fingerprint
-from queuesmith.workload.storage import atomic_write
 
 #: A run keeps what it had found after so many seconds, and at its end.
 TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 90.0)

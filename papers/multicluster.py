@@ -19,16 +19,16 @@ from papers.multicluster_figures import all_figures
 from papers.pictures import write_page
 from papers.study import RESULTS, markdown
 from queuesmith.federation import FederationJobs, Placement
-from queuesmith.federation.generate import (
+from queuesmith.federation.exact.oas import solve_oas
+from queuesmith.federation.exact.slots import best_in_slots, slot_seconds, solve_slots
+from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
+from queuesmith.federation.model.generate import (
     PAPER_QUEUES,
     generate_queue,
     paper_federation,
     paper_queue,
 )
-from queuesmith.federation.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
-from queuesmith.federation.oas import solve_oas
-from queuesmith.federation.slots import best_in_slots, slot_seconds, solve_slots
-from queuesmith.federation.verify import verify
+from queuesmith.federation.model.verify import verify
 
 #: Section 4.1: slots of 15 to 250 per cent of the mean base time.
 SLOT_PERCENTS = (15, 20, 30, 40, 50, 75, 100, 150, 200, 250)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from queuesmith.report.palette import POLICY_COLOURS
+from queuesmith.figures.palette import POLICY_COLOURS
 
 if TYPE_CHECKING:
     from papers.multicluster import Compared

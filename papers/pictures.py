@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from queuesmith.figure_page import write_figures
+from queuesmith.figures.page import write_figures
 
 WIDTH, HEIGHT = 900, 460
 #: A front of a thousand points is five times as large as SVG.

@@ -6,17 +6,17 @@ from concurrent.futures import ProcessPoolExecutor
 
 #: Modules whose import compiles, or functions that do; those that take longest first.
 KERNELS = (
-    "queuesmith.engine.kernels.ruled:run_ruled.load",
-    "queuesmith.engine.kernels.tuning:run_tuning.load",
-    "queuesmith.federation.kernels.heuristic",
-    "queuesmith.federation.oas",
+    "queuesmith.engine.kernels.rule_based_replay:run_ruled.load",
+    "queuesmith.engine.kernels.self_tuning_replay:run_tuning.load",
+    "queuesmith.federation.replay.kernels.heuristic",
+    "queuesmith.federation.exact.oas",
     "queuesmith.grid.methods",
     "queuesmith.knobs.kernels.runs",
-    "queuesmith.optimal.solve:load_kernels",
-    "queuesmith.engine.kernels.tuning:answer_request.load",
-    "queuesmith.federation.kernels.planned",
+    "queuesmith.planning.solve:load_kernels",
+    "queuesmith.engine.kernels.self_tuning_replay:answer_request.load",
+    "queuesmith.federation.replay.kernels.planned",
     "queuesmith.knobs.kernels.front",
-    "queuesmith.tuning.kernels.insertion",
+    "queuesmith.learning.kernels.insertion",
 )
 
 

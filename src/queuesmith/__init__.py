@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from queuesmith.base.errors import QueuesmithError
     from queuesmith.cluster import Cluster
     from queuesmith.engine import simulate
-    from queuesmith.errors import QueuesmithError
-    from queuesmith.optimal import Snapshot
+    from queuesmith.learning import Tuned
+    from queuesmith.learning.pareto import pareto_front
+    from queuesmith.learning.tune import tune
+    from queuesmith.planning import Snapshot
     from queuesmith.policy import Policy
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
@@ -25,9 +28,6 @@ if TYPE_CHECKING:
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
-    from queuesmith.tuning import Tuned
-    from queuesmith.tuning.pareto import pareto_front
-    from queuesmith.tuning.tune import tune
     from queuesmith.workload import Workload
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
@@ -40,10 +40,10 @@ _HOME = {
     "Comparison": "queuesmith.report",
     "Objective": "queuesmith.schedule.objective",
     "Policy": "queuesmith.policy",
-    "QueuesmithError": "queuesmith.errors",
+    "QueuesmithError": "queuesmith.base.errors",
     "Schedule": "queuesmith.schedule",
-    "Snapshot": "queuesmith.optimal",
-    "Tuned": "queuesmith.tuning",
+    "Snapshot": "queuesmith.planning",
+    "Tuned": "queuesmith.learning",
     "Workload": "queuesmith.workload",
     "bag_of_tasks": "queuesmith.workload.synthetic",
     "compare": "queuesmith.report",
@@ -51,12 +51,12 @@ _HOME = {
     "demo_workload": "queuesmith.workload.synthetic",
     "history": "queuesmith.schedule",
     "lublin": "queuesmith.workload.synthetic",
-    "pareto_front": "queuesmith.tuning.pareto",
+    "pareto_front": "queuesmith.learning.pareto",
     "read": "queuesmith.workload.files",
     "scale": "queuesmith.workload.scale",
     "simulate": "queuesmith.engine",
     "simulate_many": "queuesmith.study",
-    "tune": "queuesmith.tuning",
+    "tune": "queuesmith.learning",
     "verify": "queuesmith.schedule.verify",
     "write": "queuesmith.workload.files",
     "write_report": "queuesmith.report",

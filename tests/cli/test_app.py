@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from queuesmith import __version__, errors
+from queuesmith import __version__
+from queuesmith.base import errors
 from queuesmith.cli import logs as log_commands
 from queuesmith.cli import main
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from queuesmith.federation import Federation, FederationJobs, Placement
-from queuesmith.federation.verify import verify
+from queuesmith.federation.model.verify import verify
 
 HEAD = "id,tasks,base_time,task_bandwidth,sigma"
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from queuesmith.grid.etc_files import read_etc, read_mapping
+from queuesmith.grid.etc.files import read_etc, read_mapping
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Annotated
 import pytest
 import typer
 
+from queuesmith.base.errors import ClusterError, UsageError
 from queuesmith.cli.options import (
     DEFAULT_THRESHOLDS,
     LogOptions,
@@ -17,7 +18,6 @@ from queuesmith.cli.options import (
     settings,
     with_options,
 )
-from queuesmith.errors import ClusterError, UsageError
 from queuesmith.policy import Policy
 from queuesmith.workload import Workload, groups
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Workload, simulate, verify
-from queuesmith.errors import PolicyError, ScheduleError, WorkloadError
+from queuesmith.base.errors import PolicyError, ScheduleError, WorkloadError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Answer, Request
 from queuesmith.testing import simulate_slowly

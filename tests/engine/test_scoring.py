@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Policy, Workload, simulate, verify
+from queuesmith.base.errors import PolicyError
 from queuesmith.compiled import cache
 from queuesmith.engine import scoring
 from queuesmith.engine.kernels.usage import use_cores
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, parameter_values
-from queuesmith.errors import PolicyError
 from queuesmith.policy import BACKFILLS, ORDERS
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly

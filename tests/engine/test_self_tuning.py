@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queuesmith import Cluster, Workload, simulate, verify
+from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.engine import Replay
-from queuesmith.errors import CancelledError, PolicyError
 from queuesmith.policy import ORDERS, Order, SelfTuning, as_policy
 from queuesmith.testing.policy import random_workload
 from queuesmith.testing.slowly import twin_of

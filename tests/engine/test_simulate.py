@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Policy, Workload, read, simulate, verify
+from queuesmith.base.errors import CancelledError, ClusterError, PolicyError, WorkloadError
 from queuesmith.engine import Replay
-from queuesmith.errors import CancelledError, ClusterError, PolicyError, WorkloadError
 
 JOBS = Workload([0, 0, 3], [5, 6, 2], [5, 9, 7], [4, 2, 3], name="three")
 

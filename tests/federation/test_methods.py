@@ -2,12 +2,12 @@
 
 import pytest
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.federation import FederationJobs
-from queuesmith.federation.generate import generate_federation, paper_federation, paper_queue
-from queuesmith.federation.heuristics import ALLOCATIONS, HEURISTICS
+from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS
 from queuesmith.federation.methods import compare_methods, place
-from queuesmith.federation.place_options import PlaceOptions
+from queuesmith.federation.model.generate import generate_federation, paper_federation, paper_queue
+from queuesmith.federation.options import PlaceOptions
 
 
 @pytest.mark.parametrize("method", [*HEURISTICS, "prices"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.federation import Federation, FederationCluster, FederationJobs, Placement
 from queuesmith.federation import picture as pictures
 from queuesmith.federation.picture import Rectangle, draw, picture_data

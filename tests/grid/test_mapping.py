@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import ScheduleError
+from queuesmith.base.errors import ScheduleError
 from queuesmith.grid import EtcMatrix, Mapping
-from queuesmith.grid.etc_generate import generate_etc
-from queuesmith.solution import Status
+from queuesmith.grid.etc.generate import generate_etc
+from queuesmith.solving.status import Status
 
 MATRIX = EtcMatrix([[4, 9], [1, 9], [9, 2], [3, np.inf]], ready=[10, 0], name="four")
 MAPPING = Mapping(MATRIX, np.array([0, 0, 1, 0]), "hand")

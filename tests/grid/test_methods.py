@@ -5,8 +5,8 @@ import importlib.util
 import pytest
 from hypothesis import given, settings
 
-from queuesmith.errors import UsageError
-from queuesmith.grid.etc_generate import generate_etc
+from queuesmith.base.errors import UsageError
+from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.methods import METHODS, compare_methods, map_jobs, objective_bound
 from tests.grid.brute_force import best_of, tiny_instances
 

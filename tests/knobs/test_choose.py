@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import MetricError, OutputError, UsageError, WorkloadError
+from queuesmith.base.errors import MetricError, OutputError, UsageError, WorkloadError
 from queuesmith.knobs import Knobs, choose, read_sweep, save_sweep, sweep
 from queuesmith.knobs.choose import costs_of, evaluate, find_setting
 from queuesmith.knobs.sweep_result import SweepResult

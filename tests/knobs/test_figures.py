@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import UsageError
-from queuesmith.figure_page import write_figures
+from queuesmith.base.errors import UsageError
+from queuesmith.figures.page import write_figures
 from queuesmith.knobs import Knobs, TaskJobs, knapsack, sweep
 from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes
 from queuesmith.knobs.figure_data import activity_data, cloud_data, size_data

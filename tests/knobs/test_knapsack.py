@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queuesmith import Cluster, Workload, simulate
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.knobs.bags import TaskJobs, rigid
 from queuesmith.knobs.knapsack import knapsack
 from queuesmith.knobs.setting import Knobs
-from queuesmith.testing.knapsack_twin import knapsack_slowly
 from tests.knobs.conftest import CORES, crowded, workloads
+from tests.knobs.knapsack_twin import knapsack_slowly
 
 EXPONENTS = st.sampled_from([-2.0, -1.0, -0.3, 0.0, 0.5, 1.0, 1.7])
 KNOBS = st.builds(Knobs, EXPONENTS, EXPONENTS, EXPONENTS)

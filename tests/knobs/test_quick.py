@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from queuesmith import lublin
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs import quick_search, sweep
 from tests.knobs.conftest import CORES
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from queuesmith import lublin, simulate
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs import Knobs, retune
 from queuesmith.knobs.retuning import held_out
 from queuesmith.schedule.verify import verify

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queuesmith import Workload, simulate
-from queuesmith.errors import OutputError, UsageError, WorkloadError
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.problem import Problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Workload, simulate
-from queuesmith.errors import ScheduleError
+from queuesmith.base.errors import ScheduleError
 from queuesmith.knobs.bags import TaskJobs, class_numbers, rigid
 from queuesmith.knobs.knapsack import knapsack
 from queuesmith.knobs.setting import Knobs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.features import FEATURES, SEVEN, State, find_features
 
 STATE = State(

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy import ORDERS, Order
 from queuesmith.policy.order import load_order
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from queuesmith import Policy
-from queuesmith.errors import PolicyError, QueuesmithError
+from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.policy import BACKFILLS, ORDERS, parse_policies
 from queuesmith.policy.policy import find_order, parse_settings
 

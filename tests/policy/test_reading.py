@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy import (
     Policy,
     RuleBase,

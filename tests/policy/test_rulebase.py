@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy import Policy, RuleBase, RuleBasePair, as_policy, load_policy
 from queuesmith.policy.rules import FuzzyRules, RigidRules
 from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, STRATEGIES, THIRTEEN

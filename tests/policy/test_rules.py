@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.rules import TABLE_1, WEIGHTS, FuzzyRules, RigidRules, rules_from
 from queuesmith.testing.twin_choosing import choice_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.errors import MetricError, PolicyError
+from queuesmith.base.errors import MetricError, PolicyError
 from queuesmith.policy import ORDERS, SelfTuning, as_policy, load_policy
 from queuesmith.policy.self_tuning import PLAN_METRICS
 from queuesmith.schedule.metrics import METRICS

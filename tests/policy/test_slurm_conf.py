@@ -2,7 +2,7 @@
 
 import pytest
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.slurm_conf import read_slurm_conf
 

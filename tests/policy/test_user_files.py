@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from queuesmith import simulate
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy import Policy, RuleBase, as_policy, load_policy
 from queuesmith.policy.rulebase import RuleBasePair
 from queuesmith.policy.rules import FuzzyRules

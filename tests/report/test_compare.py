@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Workload, compare, demo_workload, lublin, simulate
-from queuesmith.errors import MetricError, QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.errors import MetricError, QueuesmithError, UsageError, WorkloadError
 from queuesmith.policy import Policy
 from queuesmith.report.table import interval_table
 from queuesmith.testing.policy import random_workload

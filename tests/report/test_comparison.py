@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import MetricError, UsageError
 from queuesmith.report import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule
 

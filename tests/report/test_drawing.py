@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from queuesmith.figures.palette import POLICY_COLOURS, policy_colours, policy_dashes
 from queuesmith.report import Comparison
 from queuesmith.report.drawing import (
     draw_groups,
@@ -11,7 +12,6 @@ from queuesmith.report.drawing import (
     draw_slowdowns,
     draw_waits,
 )
-from queuesmith.report.palette import POLICY_COLOURS, policy_colours, policy_dashes
 from queuesmith.schedule import Schedule
 
 DRAWERS = [draw_relative, draw_waits, draw_groups, draw_over_time, draw_slowdowns]

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from queuesmith.errors import OutputError
+from queuesmith.base.errors import OutputError
 from queuesmith.report import Comparison, write_report
 from queuesmith.report.sections import gantt_section, json_script
 from queuesmith.schedule import Schedule

@@ -3,8 +3,8 @@ import time
 import numpy as np
 import pytest
 
+from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import MetricError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.confidence import WEEK, Interval, confidence, weekly_plans
 from queuesmith.schedule.metrics import METRICS, Metric

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from queuesmith.base.errors import OutputError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import OutputError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.export import save_csv
 from queuesmith.workload import Workload

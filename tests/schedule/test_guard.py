@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queuesmith import Cluster, Schedule, Workload
-from queuesmith.errors import MetricError, QueuesmithError, UsageError
+from queuesmith.base.errors import MetricError, QueuesmithError, UsageError
 from queuesmith.schedule.guard import Guard, Limits, as_guards
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import MetricError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.measures import awrt_by_group, bounded_slowdown, job_classes
 from queuesmith.schedule.metrics import (

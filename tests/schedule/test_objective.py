@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queuesmith.schedule.metrics as metrics
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.schedule.metrics import METRICS, Metric, Term
 from queuesmith.schedule.objective import Objective
 

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from queuesmith.errors import QueuesmithError, WorkloadError
+from queuesmith.base.errors import QueuesmithError, WorkloadError
 from queuesmith.schedule.reservations import (
     Answer,
     Request,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from queuesmith.base.errors import ScheduleError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError
 from queuesmith.schedule import Schedule, history
 from queuesmith.workload import Workload
 

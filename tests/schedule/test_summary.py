@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from queuesmith.base.errors import ScheduleError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.summary import FIRST_LOOK, summarize
 from queuesmith.workload import Change, Workload

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError, UsageError
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.timeline import CURVES, Steps, curve, over_time
 from queuesmith.schedule.verify import usage

@@ -7,8 +7,7 @@ import pytest
 from tests.engine.random_policies import random_rule_base
 
 from queuesmith import Cluster, Workload, simulate, verify
-from queuesmith.engine import Replay
-from queuesmith.errors import (
+from queuesmith.base.errors import (
     CancelledError,
     ClusterError,
     PatienceError,
@@ -16,6 +15,7 @@ from queuesmith.errors import (
     UsageError,
     WorkloadError,
 )
+from queuesmith.engine import Replay
 from queuesmith.policy import Policy, RuleBase
 from queuesmith.policy.rules import FuzzyRules
 from queuesmith.schedule.guard import Limits, as_guards

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Workload, lublin, simulate, simulate_many, verify
-from queuesmith.errors import CancelledError, PolicyError, UsageError, WorkloadError
+from queuesmith.base.errors import CancelledError, PolicyError, UsageError, WorkloadError
 from queuesmith.policy import Order, Policy
 from queuesmith.study import runner
 

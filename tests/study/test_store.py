@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from queuesmith.errors import OutputError, UsageError
+from queuesmith.base.errors import OutputError, UsageError
 from queuesmith.study.store import Round, Store, fingerprint
 
 SETTINGS = {"method": "pittsburgh", "seed": 1, "features": ("slowdown",)}

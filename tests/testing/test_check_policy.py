@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from queuesmith import Policy, Workload
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy import BACKFILLS, as_policy
 from queuesmith.testing import check_policy
 from queuesmith.testing.policy import random_workload
 from tests.engine.random_policies import random_rule_base
-from tests.engine.test_in_python import OneByOne
+from tests.engine.test_python_replay import OneByOne
 
 FEW = {"workloads": 6, "jobs": 25}
 

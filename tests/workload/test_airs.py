@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.airs import GRANULES, AirsParameters, airs
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.workload.clean import RawLog, clean
 from queuesmith.workload.workload import LARGEST_TIME, LARGEST_WIDTH
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.estimates import estimate_walltimes, popularity, round_limit
 from queuesmith.workload.lublin import lublin
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import OutputError, QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.errors import OutputError, QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.files import atomic_write, format_suffix, log_name, read_bytes
 from queuesmith.workload import Workload
 from queuesmith.workload import files as files_module
 from queuesmith.workload.files import read, write
-from queuesmith.workload.storage import atomic_write, format_suffix, log_name, read_bytes
 
 SWF = "; MaxProcs: 8\n1 0 5 10 2 -1 -1 2 20 -1 1 3 1 -1 -1 -1 -1 -1\n"
 SACCT = "JobID|Submit|Elapsed|NCPUS\n1|1000|00:10|2\n"

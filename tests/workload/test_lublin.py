@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.daily_cycle import DAY, DailyClock, gamma_cdf, slot_weights
 from queuesmith.workload.lublin import BATCH, INTERACTIVE, WHOLE, lublin
 

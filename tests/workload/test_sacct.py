@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
 from queuesmith.schedule.schedule import history
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import parse_sacct, peak_cores, read_sacct

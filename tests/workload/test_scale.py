@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.workload import Workload
 from queuesmith.workload.lublin import lublin
 from queuesmith.workload.scale import scale

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from queuesmith.errors import OutputError, QueuesmithError, WorkloadError
+from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.workload import Workload
 from queuesmith.workload.tables import (
     coded,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.lublin import lublin
 from queuesmith.workload.users import assign_users, zipf_shares
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.errors import WorkloadError
+from queuesmith.base.errors import WorkloadError
 from queuesmith.workload import Change, Workload
 from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME
 

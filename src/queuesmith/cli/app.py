@@ -10,19 +10,11 @@ from io import TextIOWrapper
 import typer
 
 from queuesmith import __version__
-from queuesmith.cli import (
-    demo,
-    engine,
-    federations,
-    fronts,
-    grids,
-    logs,
-    optima,
-    replays,
-    sweeps,
-    tuning,
-)
-from queuesmith.errors import QueuesmithError, interrupted
+from queuesmith.base.errors import QueuesmithError, interrupted
+from queuesmith.cli import demo, engine, federations, grids, logs, replays, sweeps
+from queuesmith.cli import learning as tuning
+from queuesmith.cli import offline_fronts as fronts
+from queuesmith.cli import planning as optima
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cli.output import check_targets, tell
-from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
     from queuesmith.policy import AnyPolicy

@@ -13,8 +13,8 @@ from queuesmith.cli.options import Quiet
 from queuesmith.cli.output import print_rows, progress, tell
 
 if TYPE_CHECKING:
-    from queuesmith.tuning import Tuned
-    from queuesmith.tuning.front import Front
+    from queuesmith.learning import Tuned
+    from queuesmith.learning.offline_front import Front
     from queuesmith.workload import Workload
 
 DEMO_POLICIES = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy", "wfp3+easy", "group+easy")
@@ -31,9 +31,9 @@ def demo(
     from queuesmith.cli.output import Format
 
     load_engine()
-    from queuesmith.errors import OutputError
+    from queuesmith.base.errors import OutputError
     from queuesmith.report import compare, write_report
-    from queuesmith.report.tuning import tuning_sections
+    from queuesmith.report.learned import tuning_sections
     from queuesmith.workload.files import write
     from queuesmith.workload.synthetic import demo_workload
 
@@ -73,8 +73,8 @@ def demo(
 def _learned(workload: Workload, quiet: bool) -> Tuned:
     """Learn a policy, and print what it is worth on jobs seen and not seen."""
     from queuesmith.cli.output import Format
-    from queuesmith.tuning import tune
-    from queuesmith.tuning.coevolution import Coevolution
+    from queuesmith.learning import tune
+    from queuesmith.learning.coevolution import Coevolution
 
     tell("Learning a policy from the first 70 % of the log, for groups 1 and 2.", quiet=quiet)
     # Four methods were tried on this log when the demo was made, and this one was taken for how it
@@ -89,7 +89,7 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
 
 def _front(tuned: Tuned, quiet: bool) -> Front | None:
     """Search what could be had for the jobs that were not seen, where the library is installed."""
-    from queuesmith.tuning.pareto import Search, pareto_front
+    from queuesmith.learning.pareto import Search, pareto_front
 
     if find_spec("pymoo") is None:
         tell(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
-from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
     from queuesmith.federation import Federation, FederationJobs, Placement
-    from queuesmith.federation.place_options import PlaceOptions
+    from queuesmith.federation.options import PlaceOptions
 
 app = typer.Typer(
     cls=DefaultCommandGroup,
@@ -58,7 +58,7 @@ class MethodOptions:
 
     def options(self) -> PlaceOptions:
         """Return what the methods take."""
-        from queuesmith.federation.place_options import PlaceOptions
+        from queuesmith.federation.options import PlaceOptions
 
         return PlaceOptions(
             allocation=self.allocation,
@@ -137,7 +137,7 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """Make a queue by chance."""
-    from queuesmith.federation.generate import PAPER_QUEUES, generate_queue, paper_queue
+    from queuesmith.federation.model.generate import PAPER_QUEUES, generate_queue, paper_queue
 
     check_targets(out)
     if kind in PAPER_QUEUES:
@@ -164,7 +164,7 @@ def generate_clusters(
     quiet: Quiet = False,
 ) -> None:
     """Make a federation; by default the paper's, 3 clusters of 4 nodes."""
-    from queuesmith.federation.generate import generate_federation
+    from queuesmith.federation.model.generate import generate_federation
 
     check_targets(out)
     made = generate_federation(
@@ -243,7 +243,7 @@ def replay_jobs(
 ) -> None:
     """Replay arriving jobs; links are shared, and slow down when they saturate."""
     from queuesmith.federation import Federation
-    from queuesmith.federation.place_options import PlaceOptions
+    from queuesmith.federation.options import PlaceOptions
 
     check_targets(out, picture)
     ground, queue = Federation.read(federation), assumed.read(jobs, seed)
@@ -251,8 +251,8 @@ def replay_jobs(
         queue = queue.fitting(ground, saturation)
     for change in queue.changes:
         tell(f"note: {change}", quiet=quiet)
-    from queuesmith.federation.replay import replay
-    from queuesmith.federation.verify import verify
+    from queuesmith.federation.model.verify import verify
+    from queuesmith.federation.online import replay
 
     with progress(f"replaying {len(queue):,} jobs", quiet=quiet) as report:
         found = replay(
@@ -278,7 +278,7 @@ def _read(federation: Path, jobs: Path) -> tuple[Federation, FederationJobs]:
 
 def _is_jobs_file(path: Path) -> bool:
     """Whether a file has the header of jobs of a federation, not of a log."""
-    from queuesmith.workload.storage import decoded, read_bytes
+    from queuesmith.base.files import decoded, read_bytes
 
     head = decoded(read_bytes(path).split(b"\n", 1)[0])
     return "base_time" in [word.strip() for word in head.split(",")]
@@ -293,7 +293,7 @@ def _range(text: str, option: str) -> tuple[float, float]:
 
 def _write(placement: Placement, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
     from queuesmith.federation.picture import draw
-    from queuesmith.figure_page import write_figures
+    from queuesmith.figures.page import write_figures
 
     if out is not None:
         placement.write(out)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
-from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from queuesmith.grid import EtcMatrix
-    from queuesmith.grid.scenario import Scenario
+    from queuesmith.grid.dynamic.scenario import Scenario
 
 app = typer.Typer(
     cls=DefaultCommandGroup,
@@ -53,7 +53,7 @@ class InstanceOptions:
 
     def read(self, path: Path) -> EtcMatrix:
         """Read one instance."""
-        from queuesmith.grid.etc_files import read_etc, read_work
+        from queuesmith.grid.etc.files import read_etc, read_work
 
         if self.mips is not None:
             return read_work(path, self.mips)
@@ -82,7 +82,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Map the jobs of one instance."""
-    from queuesmith.grid.etc_files import write_mapping
+    from queuesmith.grid.etc.files import write_mapping
     from queuesmith.grid.methods import map_jobs
 
     check_targets(out)
@@ -155,8 +155,8 @@ def front(
     quiet: Quiet = False,
 ) -> None:
     """Show the trade-off between makespan and flowtime, beside what no mapping can reach."""
-    from queuesmith.figure_page import write_figures
-    from queuesmith.grid.front import trade_off
+    from queuesmith.figures.page import write_figures
+    from queuesmith.grid.exact.tradeoff import trade_off
 
     check_targets(plot)
     matrix = instance.read(etc)
@@ -182,9 +182,9 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """Make an instance by chance, and say what came out."""
-    from queuesmith.grid.etc_describe import describe
-    from queuesmith.grid.etc_files import write_etc
-    from queuesmith.grid.etc_generate import generate_etc
+    from queuesmith.grid.etc.describe import describe
+    from queuesmith.grid.etc.files import write_etc
+    from queuesmith.grid.etc.generate import generate_etc
 
     check_targets(out)
     matrix = generate_etc(model, jobs, machines, seed=seed, incompatible=incompatible)
@@ -203,7 +203,7 @@ def describe_instance(
     format: FormatOption = Format.table,
 ) -> None:
     """Say how heterogeneous and how consistent an instance is."""
-    from queuesmith.grid.etc_describe import describe
+    from queuesmith.grid.etc.describe import describe
 
     description = describe(instance.read(etc))
     if format is Format.json:
@@ -241,7 +241,7 @@ def dynamic(
     quiet: Quiet = False,
 ) -> None:
     """Replay arriving jobs on machines that join and leave, mapped every so often."""
-    from queuesmith.grid.dynamic import Trigger, compare_dynamic
+    from queuesmith.grid.dynamic.replay import Trigger, compare_dynamic
 
     if log is None:
         scenario = _chance(jobs, machines, seed, up_seconds, down_seconds)
@@ -265,7 +265,7 @@ def dynamic(
 def _chance(
     jobs: int, machines: int, seed: int, up_seconds: float | None, down_seconds: float
 ) -> Scenario:
-    from queuesmith.grid.scenario import generate_scenario
+    from queuesmith.grid.dynamic.scenario import generate_scenario
 
     return generate_scenario(
         jobs, machines, seed=seed, up_seconds=up_seconds, down_seconds=down_seconds
@@ -275,7 +275,7 @@ def _chance(
 def _from_log(
     log: Path, speeds: str, seed: int, up_seconds: float | None, down_seconds: float
 ) -> Scenario:
-    from queuesmith.grid.scenario import churn, scenario_from_log
+    from queuesmith.grid.dynamic.scenario import churn, scenario_from_log
     from queuesmith.workload.files import read
 
     if not speeds:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from queuesmith.base.errors import OutputError, UsageError
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, with_options
 from queuesmith.cli.output import (
     Format,
@@ -17,7 +18,6 @@ from queuesmith.cli.output import (
     tell_changes,
     working,
 )
-from queuesmith.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from queuesmith.workload import Workload
@@ -37,7 +37,7 @@ def describe(
     workload = log.read()
     description = workload.describe()
     if plot is not None:
-        from queuesmith.figure_page import write_figures
+        from queuesmith.figures.page import write_figures
 
         write_figures([description.plot()], plot, title=f"The jobs of {workload.name}")
         tell(f"wrote {plot}", quiet=log.quiet)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import PolicyError, UsageError, WorkloadError
 from queuesmith.cli.output import Format, tell_changes, working
-from queuesmith.errors import PolicyError, UsageError, WorkloadError
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster

@@ -91,7 +91,7 @@ def tell_changes(workload: Workload, *, quiet: bool = False, since: int = 0) -> 
 
 def check_targets(*paths: Path | None) -> None:
     """Refuse files that cannot be written before the work begins, not after."""
-    from queuesmith.workload.storage import checked_target
+    from queuesmith.base.files import checked_target
 
     for path in paths:
         if path is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import (
@@ -30,7 +31,6 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
-from queuesmith.errors import UsageError
 
 if TYPE_CHECKING:
     from queuesmith.policy import Order

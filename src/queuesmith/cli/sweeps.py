@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, numbers, with_options
@@ -20,7 +21,6 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
-from queuesmith.errors import OutputError, UsageError, WorkloadError
 
 if TYPE_CHECKING:
     from queuesmith.knobs import Knobs, SweepResult, TaskJobs
@@ -190,7 +190,7 @@ def _print_sweep(result: SweepResult, format: Format) -> None:
 
 
 def _draw_sweep(result: SweepResult, plot: Path, quiet: bool) -> None:
-    from queuesmith.figure_page import write_figures
+    from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_cloud
     from queuesmith.knobs.figure_data import cloud_data
 
@@ -260,7 +260,7 @@ def run(
 ) -> None:
     """Replay bags of tasks: as many tasks of the first job as fit, then the next."""
     load_engine()
-    from queuesmith.figure_page import write_figures
+    from queuesmith.figures.page import write_figures
     from queuesmith.knobs import knapsack
     from queuesmith.knobs.drawing import draw_activity
     from queuesmith.knobs.figure_data import activity_data
@@ -302,7 +302,7 @@ def shares(
     """Compare shares: the response time over the part of its tasks a job may run at once."""
     load_engine()
     from queuesmith.engine.simulate import as_cluster
-    from queuesmith.figure_page import write_figures
+    from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_shares
     from queuesmith.knobs.scaling import over_shares
 
@@ -336,7 +336,7 @@ def sizes(
 ) -> None:
     """Compare machine sizes, and fit a power law to the response time."""
     load_engine()
-    from queuesmith.figure_page import write_figures
+    from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_sizes
     from queuesmith.knobs.figure_data import size_data
     from queuesmith.knobs.scaling import over_sizes

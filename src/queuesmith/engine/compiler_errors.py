@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.features import State
 from queuesmith.policy.view import Job, Machine
 

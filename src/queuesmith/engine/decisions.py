@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.files import atomic_write
 from queuesmith.policy.rulebase import Ruled
 from queuesmith.policy.self_tuning import SelfTuning
-from queuesmith.workload.storage import atomic_write
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
 from queuesmith.engine.scoring import fixed_scores
-from queuesmith.errors import PolicyError, WorkloadError
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import PolicyError
 from queuesmith.compiled import entry, fingerprint, njit
 from queuesmith.compiled.cache import remove_oldest
 from queuesmith.engine.compiler_errors import explain
@@ -25,7 +26,6 @@ from queuesmith.engine.kernels.usage import (
     usage_clock,
     usage_share,
 )
-from queuesmith.errors import PolicyError
 from queuesmith.policy.order import VIEWS, Order
 from queuesmith.policy.view import Job, Machine
 

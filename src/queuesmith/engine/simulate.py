@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from queuesmith.base.errors import CancelledError, ClusterError, PolicyError
 from queuesmith.cluster import Cluster
-from queuesmith.engine.in_python import PythonRun
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
-from queuesmith.engine.ordered import OrderedRun
+from queuesmith.engine.order_replay import OrderedRun
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.ruled import RuledRun
-from queuesmith.engine.tuning import TuningRun
-from queuesmith.errors import CancelledError, ClusterError, PolicyError
+from queuesmith.engine.python_replay import PythonRun
+from queuesmith.engine.rule_based_replay import RuledRun
+from queuesmith.engine.self_tuning_replay import TuningRun
 from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
 from queuesmith.policy.rulebase import Ruled
 from queuesmith.schedule import Schedule, history

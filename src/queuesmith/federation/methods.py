@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from queuesmith.errors import UsageError
-from queuesmith.federation.bounds import simple_bound
-from queuesmith.federation.federation import Federation
-from queuesmith.federation.heuristics import HEURISTICS, place_by_heuristic
-from queuesmith.federation.jobs import FederationJobs, check_fits
-from queuesmith.federation.large_queue import place_by_prices
-from queuesmith.federation.place_options import PlaceOptions
-from queuesmith.federation.placement import Placement
-from queuesmith.federation.verify import verify
+from queuesmith.base.errors import UsageError
+from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
+from queuesmith.federation.heuristics.large_queue import place_by_prices
+from queuesmith.federation.model.federation import Federation
+from queuesmith.federation.model.jobs import FederationJobs, check_fits
+from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.quick_bound import simple_bound
+from queuesmith.federation.model.verify import verify
+from queuesmith.federation.options import PlaceOptions
 
 Progress = Callable[[float], None]
 
@@ -132,7 +132,7 @@ def _by_prices(
 def _by_slots(
     federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
 ) -> Placement:
-    from queuesmith.federation.slots import slots
+    from queuesmith.federation.exact.slots import slots
 
     return slots(federation, jobs, options, progress)
 
@@ -140,7 +140,7 @@ def _by_slots(
 def _by_oas(
     federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
 ) -> Placement:
-    from queuesmith.federation.oas import oas
+    from queuesmith.federation.exact.oas import oas
 
     return oas(federation, jobs, options, progress)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from queuesmith.errors import UsageError
-from queuesmith.federation.federation import Floats, Ints
-from queuesmith.federation.placement import Placement
+from queuesmith.base.errors import UsageError
+from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.model.placement import Placement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

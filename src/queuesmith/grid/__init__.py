@@ -1,6 +1,6 @@
 """Grids: independent jobs on heterogeneous machines."""
 
-from queuesmith.grid.etc_matrix import EtcMatrix
+from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.mapping import Mapping
 
 __all__ = ["EtcMatrix", "Mapping"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import ScheduleError
-from queuesmith.grid.etc_matrix import EtcMatrix, Floats
-from queuesmith.solution import Status, gap_percent, status_of
+from queuesmith.base.errors import ScheduleError
+from queuesmith.grid.etc.matrix import EtcMatrix, Floats
+from queuesmith.solving.status import Status, gap_percent, status_of
 
 #: The weight of the makespan where both criteria count (Carretero et al., eq. 4 and section 4).
 LAMBDA = 0.75

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from queuesmith.errors import UsageError
-from queuesmith.grid.bounds import lower_bound
-from queuesmith.grid.etc_matrix import EtcMatrix
-from queuesmith.grid.exact import OBJECTIVES, solve_exact
-from queuesmith.grid.flowtime import can_assign, least_weighted, plain_flowtime_bound
-from queuesmith.grid.genetic import evolve
-from queuesmith.grid.heuristics import HEURISTICS, map_by_heuristic
+from queuesmith.base.errors import UsageError
+from queuesmith.grid.etc.matrix import EtcMatrix
+from queuesmith.grid.exact.bounds import lower_bound
+from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
+from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
+from queuesmith.grid.genetic.evolve import evolve
+from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
 from queuesmith.grid.mapping import LAMBDA, Mapping
-from queuesmith.solution import TOLERANCE
+from queuesmith.solving.status import TOLERANCE
 
 METHODS = (*HEURISTICS, "ga", "exact")
 DEFAULT_SECONDS = 10.0

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.checks import number, seeded, whole_number
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.knobs.kernels.replay import Bags
 from queuesmith.workload import Workload
-from queuesmith.workload.options import number, seeded, whole_number
 from queuesmith.workload.workload import Change, Ints
 
 Floats = NDArray[np.float64]

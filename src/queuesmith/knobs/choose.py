@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.knobs.sweep_result import SHORT, TERMS, SweepResult

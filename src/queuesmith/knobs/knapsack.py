@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
-from queuesmith.errors import UsageError
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import CHUNKS, EASY, LIST, NONE, Record, new_replay

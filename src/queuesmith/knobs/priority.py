@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.knobs.bags import Floats
 from queuesmith.knobs.setting import Knobs
 from queuesmith.knobs.task_schedule import TaskSchedule

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from queuesmith.base.checks import whole_number
+from queuesmith.base.errors import CancelledError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
-from queuesmith.errors import CancelledError
 from queuesmith.knobs.bags import Floats, TaskJobs, rigid
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import CANCEL, Bags, Replay, new_replay
 from queuesmith.knobs.knapsack import always, backfill_mode
 from queuesmith.schedule.measures import CLASSES
 from queuesmith.workload import Workload
-from queuesmith.workload.options import whole_number
 from queuesmith.workload.workload import Ints
 
 #: How often progress is reported while replays run, in seconds.

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import number, seeded
+from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import MetricError
 from queuesmith.knobs.bags import Floats, TaskJobs
 from queuesmith.knobs.choose import as_objective, evaluate
 from queuesmith.knobs.kernels import runs
@@ -24,7 +25,6 @@ from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.sweep import DEFAULT_RANGE, describe_scheduler
 from queuesmith.knobs.sweep_result import SHORT, SweepResult
 from queuesmith.workload import Workload
-from queuesmith.workload.options import number, seeded
 from queuesmith.workload.workload import Ints
 
 #: The part of the replays of a sweep that a quick search may take.

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.knobs.bags import Floats
 from queuesmith.knobs.kernels.passes import ROUNDING
 from queuesmith.knobs.setting import LARGEST_EXPONENT, NAMES, Knobs

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from queuesmith.base.checks import number, positive
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.simulate import as_cluster
-from queuesmith.errors import MetricError, UsageError
 from queuesmith.knobs.bags import rigid
 from queuesmith.knobs.choose import as_objective, evaluate
 from queuesmith.knobs.kernels import runs
@@ -25,7 +26,6 @@ from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.knobs.sweep import sweep
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
-from queuesmith.workload.options import number, positive
 from queuesmith.workload.workload import Ints
 
 WEEK = 7 * 86_400

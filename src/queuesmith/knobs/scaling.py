@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.knobs.bags import Share, TaskJobs
 from queuesmith.knobs.knapsack import knapsack
 from queuesmith.knobs.power_law import PowerLaw, fit_power_law

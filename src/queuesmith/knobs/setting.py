@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.errors import UsageError
+from queuesmith.base.checks import number
+from queuesmith.base.errors import UsageError
 from queuesmith.policy import Policy
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import parse_settings
-from queuesmith.workload.options import number
 
 NAMES = ("alpha", "beta", "gamma")
 #: Exponents beyond this tell nothing more: only their ratios matter.

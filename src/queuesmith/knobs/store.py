@@ -9,9 +9,9 @@ from types import TracebackType
 
 import numpy as np
 
-from queuesmith.errors import OutputError, UsageError
+from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.files import checked_target
 from queuesmith.knobs.bags import Floats
-from queuesmith.workload.storage import checked_target
 
 
 class SweepStore:

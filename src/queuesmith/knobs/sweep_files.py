@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.errors import OutputError, UsageError, WorkloadError, raise_if_interrupted
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError, raise_if_interrupted
+from queuesmith.base.files import AnyPath, atomic_write, read_bytes
 from queuesmith.knobs.setting import NAMES
 from queuesmith.knobs.sweep_result import TERMS, SweepResult
-from queuesmith.workload.storage import AnyPath, atomic_write, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.schedule.measures import CLASSES

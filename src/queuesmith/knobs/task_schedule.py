@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from queuesmith.base.errors import ScheduleError
+from queuesmith.base.files import atomic_write
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError
 from queuesmith.knobs.bags import Floats, TaskJobs, class_numbers
 from queuesmith.schedule.measures import CLASSES
 from queuesmith.schedule.timeline import Steps
-from queuesmith.workload.storage import atomic_write
 from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import PolicyError
+from queuesmith.base.files import atomic_write
 from queuesmith.cluster import Cluster
-from queuesmith.errors import PolicyError
 from queuesmith.policy import user_files
 from queuesmith.workload import Workload
-from queuesmith.workload.storage import atomic_write
 
 #: The kind of a policy file that holds nothing but how the policy is written.
 WRITTEN = "written"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 
 GROUPS = 5
 DAY = 86_400

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 
 
 @dataclass(frozen=True)

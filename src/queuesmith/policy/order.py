@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, MappingProxyType
 from typing import Any
 
-from queuesmith.errors import PolicyError, raise_if_interrupted
+from queuesmith.base.errors import PolicyError, raise_if_interrupted
 
 #: What an order function may ask for, in this order, before its parameters.
 VIEWS = ("job", "now", "machine")

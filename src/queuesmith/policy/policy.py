@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.any_policy import AnyPolicy, read_policy_file
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.keep import Keep

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from queuesmith.errors import PolicyError, QueuesmithError
+from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.policy import rulebase, self_tuning
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, read_policy_file
 from queuesmith.policy.orders import ORDERS

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.features import SEVEN, find_features
 from queuesmith.policy.policy import Policy

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import find_order, parse_order

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from queuesmith.errors import PolicyError
+from queuesmith.base.errors import PolicyError
 
 #: What stands under these keys of a policy file may be, or begin with, ``file.py:function``.
 _KEYS = ("order", "preferred", "orders", "strategies")

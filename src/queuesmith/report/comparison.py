@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.objective import Objective

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.figures.palette import policy_colours, policy_dashes
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import (
     Curve,
@@ -24,7 +25,6 @@ from queuesmith.report.figure_data import (
     share_at_most,
     user_groups,
 )
-from queuesmith.report.palette import policy_colours, policy_dashes
 from queuesmith.report.table import scales
 from queuesmith.report.wording import duration, metric_title, plain, time_scale
 from queuesmith.schedule.measures import bounded_slowdown

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.figures.palette import group_colours
 from queuesmith.report.figure_data import UserGroups, user_groups
 from queuesmith.report.lanes import assign_lanes
-from queuesmith.report.palette import group_colours
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints

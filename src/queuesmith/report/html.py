@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
-from queuesmith.figure_page import SECURITY
+from queuesmith.base.files import atomic_write
+from queuesmith.figures.page import SECURITY
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.sections import (
     Section,
@@ -20,7 +21,6 @@ from queuesmith.report.sections import (
     reproduce_section,
     standard_sections,
 )
-from queuesmith.workload.storage import atomic_write
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from queuesmith.figures.palette import policy_colours
 from queuesmith.report.comparison import HISTORY, Comparison
-from queuesmith.report.palette import policy_colours
 from queuesmith.report.wording import Scale, metric_title, scale_of
 
 MARK = "★"

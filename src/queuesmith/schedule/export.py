@@ -6,8 +6,8 @@ import os
 
 import numpy as np
 
+from queuesmith.base.files import atomic_write
 from queuesmith.schedule.schedule import Schedule
-from queuesmith.workload.storage import atomic_write
 
 COLUMNS = ("id", "submit", "start", "end")
 _ROWS_AT_ONCE = 100_000

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queuesmith.errors import MetricError, UsageError
+from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.metrics import Better
 from queuesmith.schedule.objective import Objective

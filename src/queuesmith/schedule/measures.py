@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import CURVES, CurveName, curve, horizon
 

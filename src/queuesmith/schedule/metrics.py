@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.schedule.measures import (
     CLASSES,
     DEFAULT_BOUND,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.schedule.measures import DEFAULT_BOUND, Index, checked_bound
 from queuesmith.schedule.metrics import (
     METRICS,

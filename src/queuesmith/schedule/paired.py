@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from queuesmith.errors import MetricError
+from queuesmith.base.errors import MetricError
 from queuesmith.schedule.confidence import Interval, redrawn, weekly_plans
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule

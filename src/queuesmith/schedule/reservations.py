@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.errors import WorkloadError
-from queuesmith.workload.storage import atomic_write, read_bytes
+from queuesmith.base.errors import WorkloadError
+from queuesmith.base.files import atomic_write, read_bytes
 from queuesmith.workload.workload import LARGEST_TIME
 
 COLUMNS = ("id", "submit", "begin", "end", "cores")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import ScheduleError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import ScheduleError
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 

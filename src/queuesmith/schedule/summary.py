@@ -7,7 +7,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
-from queuesmith.errors import MetricError, ScheduleError
+from queuesmith.base.errors import MetricError, ScheduleError
 from queuesmith.schedule.measures import DEFAULT_BOUND, Jobs, awrt_by_group, checked_bound
 from queuesmith.schedule.metrics import METRICS
 from queuesmith.schedule.schedule import Schedule

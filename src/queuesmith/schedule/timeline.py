@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import ScheduleError, UsageError
+from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload.workload import Ints
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.errors import ScheduleError
+from queuesmith.base.errors import ScheduleError
 from queuesmith.schedule.schedule import Schedule
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
+from queuesmith.base.errors import PatienceError, UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_cluster
-from queuesmith.errors import PatienceError, UsageError
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.guard import Limits

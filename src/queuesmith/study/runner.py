@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_cluster
-from queuesmith.errors import UsageError
 from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request

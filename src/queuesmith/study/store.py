@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from queuesmith.errors import OutputError, UsageError
-from queuesmith.workload.storage import AnyPath, checked_target
+from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.files import AnyPath, checked_target
 
 #: Marks the file as ours ("QsRn"), in the place that SQLite keeps for it.
 APPLICATION = 0x5173526E

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster
 from queuesmith.engine import simulate
-from queuesmith.errors import PolicyError
 from queuesmith.policy import AnyPolicy, SelfReplaying, as_policy
 from queuesmith.schedule.verify import violations
 from queuesmith.testing.slowly import simulate_slowly

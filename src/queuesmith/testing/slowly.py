@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster
-from queuesmith.errors import PolicyError
 from queuesmith.policy import AnyPolicy, Policy, SelfTuning, as_policy
 from queuesmith.policy.rulebase import Ruled
 from queuesmith.schedule import Schedule

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from queuesmith.base.checks import number, positive, seeded, whole_number
 from queuesmith.workload.estimates import estimate_walltimes
-from queuesmith.workload.options import number, positive, seeded, whole_number
 from queuesmith.workload.users import DEFAULT_USERS, assign_users
 from queuesmith.workload.workload import LARGEST_TIME, Ints, Workload
 

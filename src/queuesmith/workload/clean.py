@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.workload.workload import LARGEST_TIME, LARGEST_WIDTH, Change, Ints, Workload
 
 Overrun = Literal["raise", "cut"]

@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import UsageError
-from queuesmith.workload.options import number, positive, whole_number
+from queuesmith.base.checks import number, positive, whole_number
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.workload import LARGEST_TIME, Ints
 
 MINUTE = 60

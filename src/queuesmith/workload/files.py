@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.files import AnyPath, format_suffix, read_bytes
 from queuesmith.workload.clean import Overrun
 from queuesmith.workload.sacct import parse_sacct
-from queuesmith.workload.storage import AnyPath, format_suffix, read_bytes
 from queuesmith.workload.swf import parse_swf, write_swf
 from queuesmith.workload.tables import parse_csv, parse_parquet, write_csv, write_parquet
 from queuesmith.workload.workload import Workload

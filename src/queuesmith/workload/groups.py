@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 
 #: Above 8 % of all core-seconds: group 1; above 2 %: group 2; and so on; the rest: group 5.
 DEFAULT_THRESHOLDS = (0.08, 0.02, 0.01, 0.001)

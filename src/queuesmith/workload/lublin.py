@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from queuesmith.errors import UsageError
+from queuesmith.base.checks import number, positive, seeded, whole_number
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.daily_cycle import DailyClock, Floats, slot_weights
 from queuesmith.workload.estimates import estimate_walltimes
-from queuesmith.workload.options import number, positive, seeded, whole_number
 from queuesmith.workload.users import DEFAULT_USERS, assign_users
 from queuesmith.workload.workload import Ints, Workload
 

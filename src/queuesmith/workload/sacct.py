@@ -20,7 +20,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError, WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.slurm_text import (
     LARGEST,
@@ -33,7 +34,6 @@ from queuesmith.workload.slurm_text import (
     tres_cores,
     zone_of,
 )
-from queuesmith.workload.storage import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.tables import coded
 from queuesmith.workload.workload import Change, Ints, Workload
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import UsageError
-from queuesmith.workload.options import number, seeded, whole_number
+from queuesmith.base.checks import number, seeded, whole_number
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.workload import LARGEST_WIDTH, Change, Ints, Workload
 
 #: Columns that tell of the old machine or name jobs by their old ids; so do all ``real_...``.

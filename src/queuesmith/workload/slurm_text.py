@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from queuesmith.errors import UsageError
+from queuesmith.base.errors import UsageError
 
 UNKNOWN = ("", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "infinite")
 LARGEST = 2**53

@@ -13,9 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import WorkloadError
-from queuesmith.workload.clean import Overrun, RawLog, clean
-from queuesmith.workload.storage import (
+from queuesmith.base.errors import WorkloadError
+from queuesmith.base.files import (
     AnyPath,
     check_text,
     decoded,
@@ -23,6 +22,7 @@ from queuesmith.workload.storage import (
     read_bytes,
     write_bytes,
 )
+from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.workload import LARGEST_TIME, Change, Workload
 
 #: The 18 fields of a line, in their order; those that are no core column become extra columns.

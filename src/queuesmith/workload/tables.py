@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.errors import OutputError, QueuesmithError, WorkloadError, raise_if_interrupted
-from queuesmith.workload.clean import Overrun, RawLog, clean
-from queuesmith.workload.storage import (
+from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError, raise_if_interrupted
+from queuesmith.base.files import (
     AnyPath,
     atomic_write,
     check_text,
@@ -25,6 +24,7 @@ from queuesmith.workload.storage import (
     read_bytes,
     write_bytes,
 )
+from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME, Change, Ints, Workload
 
 REQUIRED = ("submit", "runtime", "cores")

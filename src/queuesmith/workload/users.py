@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import UsageError
-from queuesmith.workload.options import number, whole_number
+from queuesmith.base.checks import number, whole_number
+from queuesmith.base.errors import UsageError
 from queuesmith.workload.workload import Ints
 
 #: With these, the default group thresholds leave none of the five groups empty.

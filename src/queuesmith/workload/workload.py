@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.errors import WorkloadError
+from queuesmith.base.errors import WorkloadError
 from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
 
 if TYPE_CHECKING:

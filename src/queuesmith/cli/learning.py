@@ -1,0 +1,259 @@
+"""Commands for learned policies: learn one from a log, and say what it does."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.base.errors import UsageError
+from queuesmith.cli.engine import load_engine
+from queuesmith.cli.options import (
+    FormatOption,
+    LogOptions,
+    MachineOptions,
+    Quiet,
+    Seed,
+    names,
+    with_options,
+)
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    on_terminal,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+    tell_changes,
+)
+
+if TYPE_CHECKING:
+    from queuesmith.learning.course import Progress
+    from queuesmith.learning.method import Method
+
+DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+#: Options that hold a list.
+LISTS = ("features", "strategies", "orders", "algorithms", "backfills")
+
+
+def _option(help: str) -> Any:
+    return typer.Option(help=help)
+
+
+@dataclass(frozen=True)
+class LearnerOptions:
+    """Parameters of the methods; those not given stay what the method's default is."""
+
+    generations: Annotated[int | None, _option("How many generations.")] = None
+    parents: Annotated[int | None, _option("How many survive a generation.")] = None
+    offspring: Annotated[int | None, _option("How many children a generation has.")] = None
+    rules: Annotated[int | None, _option("How many rules a rule base has.")] = None
+    participations: Annotated[int | None, _option("prob: how often a rule gets each strategy.")] = (
+        None
+    )
+    features: Annotated[str | None, _option("What rules look at, comma-separated.")] = None
+    strategies: Annotated[str | None, _option("What rules choose, comma-separated.")] = None
+    orders: Annotated[str | None, _option("coevolution: orders to choose from.")] = None
+    algorithms: Annotated[str | None, _option("coevolution: backfills, or greedy.")] = None
+    backfills: Annotated[str | None, _option("priority: backfills to try.")] = None
+    window: Annotated[
+        int | None, _option("Seconds over which the slowdown is averaged; 0 for all.")
+    ] = None
+    step: Annotated[float | None, _option("Strength of mutation at the beginning.")] = None
+    weight_step: Annotated[float | None, _option("The same for weights of rules.")] = None
+    changed: Annotated[
+        float | None, _option("Share of its numbers in which a child may differ from its parent.")
+    ] = None
+    seeded: Annotated[
+        int | None, _option("How many first parents play the best fixed strategies.")
+    ] = None
+    restart_after: Annotated[
+        int | None, _option("Begin anew after so many generations without a better policy.")
+    ] = None
+    pairing: Annotated[str | None, _option("coevolution: random or best partners.")] = None
+
+    def method(self, name: str) -> Method:
+        """Return the method with the parameters that were given."""
+        from queuesmith.learning.methods import make_method
+
+        given: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                given[field.name] = tuple(names(value)) if field.name in LISTS else value
+        return make_method(name, **given)
+
+
+@with_options
+def tune(
+    context: typer.Context,
+    log: LogOptions,
+    machine: MachineOptions,
+    learner: LearnerOptions,
+    objective: Annotated[
+        str, typer.Option(help="What the policy should be good at, over metrics.")
+    ] = DEFAULT_OBJECTIVE,
+    no_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC[:SHARE]",
+            help="Admit no policy under which this metric is worse than under fcfs+easy, by more "
+            "than a share such as 0.1% where one is given.",
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="prob, pittsburgh, coevolution, cma or priority.")
+    ] = "pittsburgh",
+    seed: Seed = 0,
+    split: Annotated[
+        str, typer.Option(help="Share of the log's time to learn on, or 'none' for all.")
+    ] = "0.7",
+    workers: Annotated[
+        int | None, typer.Option(help="Replays at once; by default one for each core.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Record the run in this file; the same command resumes it.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the policy to this JSON file.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write convergence, rules and groups as an HTML page.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Learn a policy for an objective, and judge it on jobs it did not see."""
+    load_engine()
+    from queuesmith.learning import tune
+    from queuesmith.schedule.guard import as_guards
+    from queuesmith.schedule.objective import Objective
+
+    check_targets(out, store, report)
+    wanted, share, chosen = Objective(objective), _share(split), learner.method(method)
+    guards = as_guards(no_worse or (), bound=wanted.bound)
+    workload = log.read()
+    with _watching(chosen, quiet=log.quiet) as watch:
+        tuned = tune(
+            workload,
+            machine.cluster(workload),
+            wanted,
+            chosen,
+            no_worse=guards,
+            strict=log.strict,
+            seed=seed,
+            split=share,
+            workers=workers,
+            store=store,
+            progress=watch,
+        )
+    fitting = workload.fitting(tuned.learning.learned.cluster.cores)
+    tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
+    if out is not None:
+        tuned.policy.save(out)
+        tell(f"wrote {out}", quiet=log.quiet)
+    if report is not None:
+        from queuesmith.report.learned import write_tuning_report
+
+        command = shlex.join(["queuesmith", *context.obj])
+        tell(f"wrote {write_tuning_report(tuned, report, command=command)}", quiet=log.quiet)
+    if format is Format.json:
+        print_json(tuned.to_dict())
+    else:
+        print_rows(tuned.rows(), format)
+        if format is Format.table:
+            for sentence in tuned.no_worse_sentences():
+                print(sentence)
+        rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
+        tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
+
+
+def explain(
+    policy: Annotated[Path, typer.Argument(help="A policy's JSON file, as tune writes it.")],
+    log: Annotated[
+        Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="Number of processors; by default what the log says.")
+    ] = None,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Say in sentences what a policy does; with a log, how often each rule decides."""
+    load_engine()
+    from queuesmith.policy import load_policy
+    from queuesmith.policy.sentences import explain, sentences
+
+    known = load_policy(policy)
+    counts, chosen = _decisions(known, log, cores, quiet) if log is not None else (None, {})
+    if format is Format.table:
+        print(explain(known, counts))
+        for strategy, count in chosen.items():
+            print(f"chosen {count:,} times: {strategy}")
+    else:
+        rows = [sentence.to_dict() for sentence in sentences(known, counts)]
+        if format is Format.json:
+            print_json({"policy": str(known), "sentences": rows, "chosen": chosen})
+        else:
+            print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
+
+
+def _decisions(
+    policy: Any, log: Path, cores: int | None, quiet: bool
+) -> tuple[Any, dict[str, int]]:
+    """Replay a log; return how often each rule decided, and each strategy was chosen."""
+    from queuesmith.study import simulate_many
+    from queuesmith.workload.files import read
+
+    workload = read(log)
+    with progress(f"replaying {policy}", quiet=quiet) as report:
+        schedule = simulate_many(workload, None, [policy], cores=cores, progress=report)[0]
+    tell_changes(schedule.workload, quiet=quiet)
+    decisions = schedule.decisions
+    if not hasattr(decisions, "rule_counts"):
+        return None, {}
+    often = {name: count for name, count in decisions.by_strategy().items() if count}
+    return decisions.rule_counts, often
+
+
+def _share(split: str) -> float | None:
+    """Read the share of the log to learn on."""
+    if split.strip().lower() in ("none", "all"):
+        return None
+    try:
+        return float(split)
+    except ValueError:
+        raise UsageError(
+            f"--split is '{split}', but it must be a share between 0 and 1, or none. "
+            "Give for example 0.7."
+        ) from None
+
+
+@contextmanager
+def _watching(method: Method, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show generation, best value, evaluations a second and time left, where somebody watches."""
+    if quiet or not on_terminal():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(f"{method.name}: replaying the fixed strategies", total=1.0)
+
+        def report(state: Progress) -> None:
+            left = "" if state.seconds_left is None else f", {_clock(state.seconds_left)} left"
+            text = f"{method.name}: {state}{left}"
+            bars.update(task, completed=state.share, description=text)
+
+        yield report
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%H:%M:%S" if seconds >= 3600 else "%M:%S", time.gmtime(seconds))

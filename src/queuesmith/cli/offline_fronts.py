@@ -1,0 +1,148 @@
+"""The command that searches the off-line front: what could be had if all were known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.base.errors import OutputError
+from queuesmith.cli.engine import load_engine
+from queuesmith.cli.options import (
+    FormatOption,
+    LogOptions,
+    MachineOptions,
+    Seed,
+    names,
+    with_options,
+)
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+    tell_changes,
+)
+
+if TYPE_CHECKING:
+    from queuesmith.learning.offline_front import Front, Point
+
+
+@with_options
+def pareto(
+    log: LogOptions,
+    machine: MachineOptions,
+    policies: Annotated[
+        str, typer.Option(help="Policies to measure against the front, comma-separated.")
+    ] = "fcfs+easy",
+    objective: Annotated[
+        str, typer.Option(help="In whose direction distances are measured, over metrics.")
+    ] = "10*awrt[1] + 4*awrt[2]",
+    algorithm: Annotated[str, typer.Option(help="nsga3 or nsga2.")] = "nsga3",
+    population: Annotated[int, typer.Option(help="How many schedules a generation has.")] = 84,
+    generations: Annotated[int, typer.Option(help="How many generations.")] = 40,
+    ways: Annotated[
+        str, typer.Option(help="How schedules are made: insert, or backfills to replay.")
+    ] = "insert,easy,list",
+    seed: Seed = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Schedules at once; by default one for each core.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the front to this file: .csv, or .json for all.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write the picture of the front to this HTML file.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Search the off-line Pareto front, and measure how far policies are from it."""
+    load_engine()
+    from queuesmith.learning.pareto import Search, pareto_front
+    from queuesmith.policy import as_policy
+    from queuesmith.schedule.objective import Objective
+
+    _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
+    _check_kind(picture, (".html", ".htm"), "the picture")
+    check_targets(out, picture)
+    wanted = Objective(objective)
+    search = Search(algorithm, population, generations, tuple(names(ways)))
+    chosen = [machine.configured(as_policy(text)) for text in names(policies)]
+    workload = log.read()
+    with progress("searching the front", quiet=log.quiet) as report:
+        front = pareto_front(
+            workload,
+            machine.cluster(workload),
+            wanted,
+            chosen,
+            search,
+            strict=log.strict,
+            seed=seed,
+            workers=workers,
+            progress=lambda state: report(state.share),
+        )
+    tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
+    _write(front, out, picture, log.quiet)
+    if format is Format.json:
+        print_json(front.to_dict())
+    elif format is Format.csv:
+        print_rows(front.rows(), format)
+    else:
+        print_rows(summary_rows(front), format)
+        tell(summary(front), quiet=log.quiet)
+
+
+def summary_rows(front: Front) -> list[dict[str, Any]]:
+    """Return the best schedule of the front and each policy, with its distance."""
+    best = {"schedule": "best of the front", **_worth(front, front.best)}
+    unknown = {"gap %": None, "nearest %": None, "dominated by": None}
+    others = [
+        {
+            "schedule": distance.point.name,
+            **_worth(front, distance.point),
+            "gap %": distance.gap_percent,
+            "nearest %": distance.nearest_percent,
+            "dominated by": distance.dominated_by,
+        }
+        for distance in front.distances
+    ]
+    return [best | unknown, *others]
+
+
+def summary(front: Front) -> str:
+    """Say in words what was found."""
+    left_out = (
+        f" No job belongs to {', '.join(front.left_out)}: left out." if front.left_out else ""
+    )
+    return (
+        f"{len(front):,} of {front.evaluations:,} schedules are on the front of "
+        f"{len(front.objectives)} objectives; they dominate {100 * front.hypervolume:.1f} % of the "
+        f"space up to twice EASY's response times.{left_out}"
+    )
+
+
+def _worth(front: Front, point: Point) -> dict[str, Any]:
+    return {str(front.objective): point.value, **{axis: point.values[axis] for axis in front.axes}}
+
+
+def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None:
+    if path is not None and not path.name.lower().endswith(suffixes):
+        raise OutputError(
+            f"{what} cannot be written to '{path}': the name must end in "
+            f"{' or '.join(suffixes)}. Change it."
+        )
+
+
+def _write(front: Front, out: Path | None, picture: Path | None, quiet: bool) -> None:
+    if out is not None:
+        front.save(out)
+        tell(f"wrote {out}", quiet=quiet)
+    if picture is not None:
+        from queuesmith.figures.page import write_figures
+        from queuesmith.report.front_figure import draw_front
+
+        write_figures([draw_front(front)], picture, title="The off-line front")
+        tell(f"wrote {picture}", quiet=quiet)

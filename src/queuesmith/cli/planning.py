@@ -1,0 +1,165 @@
+"""Commands about optimal plans: ``queuesmith gap`` and ``queuesmith solve``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.cli.engine import load_engine
+from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, Seed, with_options
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    print_table,
+    progress,
+    tell,
+    tell_changes,
+)
+
+if TYPE_CHECKING:
+    from queuesmith.planning import Snapshot
+    from queuesmith.planning.gap import GapStudy
+
+#: What the replay of ``gap`` follows unless told otherwise.
+DEFAULT_POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"
+
+#: What a telling step is shown with (Grothklags and Streit, Table 1).
+SHOWN = (
+    "submission",
+    "jobs",
+    "makespan",
+    "run_time",
+    "policy",
+    "quality",
+    "loss_percent",
+    "gap_percent",
+    "status",
+    "seconds",
+)
+
+ObjectiveOption = Annotated[str, typer.Option(help="artww, sldwa, response or makespan.")]
+Workers = Annotated[int, typer.Option(help="Threads for each plan.")]
+
+
+@with_options
+def gap(
+    log: LogOptions,
+    machine: MachineOptions,
+    policy: Annotated[str, typer.Option(help="The policy that the replay follows.")] = (
+        DEFAULT_POLICY
+    ),
+    steps: Annotated[
+        int | None, typer.Option(help="Compare so many steps, taken by chance; default: all.")
+    ] = None,
+    seed: Seed = 0,
+    fewest: Annotated[int, typer.Option(help="Only steps with so many waiting jobs.")] = 1,
+    most: Annotated[int | None, typer.Option(help="Only steps with at most so many.")] = None,
+    seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = 1.0,
+    objective: ObjectiveOption = "artww",
+    workers: Workers = 1,
+    out: Annotated[Path | None, typer.Option(help="Write every step as CSV.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw loss and gap by number of jobs, as HTML.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Say how far the best policy of each planning step is from the optimum."""
+    load_engine()
+    from queuesmith.engine import simulate
+    from queuesmith.planning import gap as study
+    from queuesmith.planning.steps import sampled_instants, snapshot_at
+    from queuesmith.policy import as_policy
+
+    check_targets(out, plot)
+    chosen = machine.configured(as_policy(policy))
+    workload = log.read()
+    schedule = simulate(workload, machine.cluster(workload), chosen, strict=log.strict)
+    tell_changes(schedule.workload, quiet=log.quiet, since=len(workload.changes))
+    instants = sampled_instants(schedule, steps=steps, seed=seed, fewest=fewest, most=most)
+    with progress(f"solving {len(instants)} steps", quiet=log.quiet) as report:
+        found = study.gap(
+            (snapshot_at(schedule, int(instant)) for instant in instants),
+            objective=objective,
+            seconds=seconds_per_step,
+            workers=workers,
+            seed=seed,
+            progress=lambda done: report(done / len(instants)),
+        )
+    if out is not None:
+        found.save(out)
+        tell(f"wrote {out}", quiet=log.quiet)
+    if plot is not None:
+        study.draw_gap(found).write_html(plot)
+        tell(f"wrote {plot}", quiet=log.quiet)
+    _print_study(found, format)
+
+
+def _print_study(found: GapStudy, format: Format) -> None:
+    """Print the averages; as a table also the most telling steps, as in Table 1."""
+    if format is Format.json:
+        print_json(found.to_dict())
+        return
+    if format is Format.csv:
+        print_rows([asdict(step) for step in found.steps], format)
+        return
+    print_table([{"what": what, "value": value} for what, value in found.rows()])
+    print_table([_telling(asdict(step)) for step in found.telling()])
+
+
+def _telling(step: dict[str, Any]) -> dict[str, Any]:
+    return {name: step[name] for name in SHOWN}
+
+
+@with_options
+def solve(
+    log: LogOptions,
+    machine: MachineOptions,
+    objective: ObjectiveOption = "artww",
+    seconds: Annotated[float, typer.Option(help="How long it may take.")] = 10.0,
+    method: Annotated[str, typer.Option(help="auto, search, branch, cpsat or mip.")] = "auto",
+    workers: Workers = 1,
+    seed: Seed = 0,
+    schedule: Annotated[
+        Path | None, typer.Option(help="Write id, submit, start, end of every job as CSV.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Find the best schedule of all jobs at once, with a proven bound.
+
+    LOG is a job log, of which all jobs are known from the beginning, or a snapshot (.json).
+    """
+    from queuesmith.planning import solve as solver
+
+    check_targets(schedule)
+    snapshot = _read(log, machine)
+    with progress(f"planning {len(snapshot)} jobs", quiet=log.quiet):
+        found = solver.solve(
+            snapshot, objective, seconds, workers=workers, seed=seed, method=method
+        )
+    if schedule is not None:
+        found.schedule.save(schedule)
+        tell(f"wrote {schedule}", quiet=log.quiet)
+    if format is Format.json:
+        print_json(found.to_dict())
+    else:
+        rows = [{"what": what, "value": value} for what, value in found.to_dict().items()]
+        print_rows(rows, format)
+
+
+def _read(log: LogOptions, machine: MachineOptions) -> Snapshot:
+    """Read a snapshot, or a log as one."""
+    from queuesmith.planning import Snapshot
+    from queuesmith.planning.solve import whole_snapshot
+
+    if log.log.suffix == ".json":
+        return Snapshot.load(log.log)
+    workload = log.read()
+    cluster = machine.cluster(workload)
+    fitting = workload.fitting(cluster.cores, strict=log.strict)
+    tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
+    return whole_snapshot(fitting, cluster)

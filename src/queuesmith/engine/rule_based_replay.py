@@ -1,0 +1,162 @@
+"""A replay under a rule base."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import PatienceError
+from queuesmith.compiled import njit
+from queuesmith.engine.compiler_errors import explain
+from queuesmith.engine.decisions import RuleDecisions
+from queuesmith.engine.kernels import rule_based_replay as kernels
+from queuesmith.engine.kernels.constants import MOST_WORK, WORK
+from queuesmith.engine.kernels.rules import FUZZY, RIGID
+from queuesmith.engine.kernels.rules import Rules as PackedRules
+from queuesmith.engine.packing import Packed, frozen
+from queuesmith.engine.strategy_queue import StrategyPool
+from queuesmith.policy.features import GROUPS, State, find_features
+from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rules import FuzzyRules, RigidRules, Rules
+from queuesmith.schedule.reservations import Answer
+
+
+class RuledRun:
+    """The state of such a replay, and how it is run."""
+
+    answers: tuple[Answer, ...] = ()
+
+    def __init__(self, packed: Packed, policy: Ruled, patience: float | None = None) -> None:
+        self._policy, self._patience = policy, patience
+        self._cores = packed.cluster.cores
+        self._pool = StrategyPool(packed, policy.strategies)
+        self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
+        kernels.run_ruled.load()
+        ended = len(packed.jobs.submit) if policy.window else 0
+        parts = [_packed_rules(rules) for rules in policy.parts]
+        self._ruled = kernels.Ruled(
+            self._pool.pool,
+            kernels.Tally(
+                group_work=np.zeros(GROUPS + 1),
+                ended=np.zeros(3),
+                ended_job=np.empty(ended, np.int32),
+                window=frozen(np.array([policy.window], np.int64)),
+            ),
+            parts[0],
+            parts[1] if len(parts) > 1 else _no_rules(),
+            np.empty(len(policy.features)),
+            np.zeros(len(policy.strategies), np.int64),
+        )
+        if patience is not None:
+            self.counters[MOST_WORK] = patience * len(packed.jobs.submit)
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        """The counters of the kernel."""
+        return self._pool.replay.counters  # type: ignore[no-any-return]
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        kernels.run_ruled(self._ruled, self._describe, self._pool.scorer, self._cores)
+        self._pool.check()
+        if self.counters[WORK] > self.counters[MOST_WORK]:
+            raise PatienceError(
+                f"rule base '{self._policy}' lets the queue grow so long that its replay was given "
+                f"up: {self._patience:g} jobs would have been looked at for each job of the log."
+            )
+        return self._pool.replay.start  # type: ignore[no-any-return]
+
+    @property
+    def decisions(self) -> RuleDecisions:
+        """How often each rule decided."""
+        parts = (self._ruled.rules, self._ruled.more_rules)[: len(self._policy.parts)]
+        counts = tuple(frozen(part.count.copy()) for part in parts)
+        return RuleDecisions(self._policy, counts, frozen(self._ruled.count.copy()))
+
+
+def _packed_rules(rules: Rules) -> PackedRules:
+    return _packed_fuzzy(rules) if isinstance(rules, FuzzyRules) else _packed_rigid(rules)
+
+
+def _packed_fuzzy(rules: FuzzyRules) -> PackedRules:
+    return PackedRules(
+        kind=frozen(np.array([FUZZY, rules.choices], np.int64)),
+        centre=_frozen_table(rules.centre),
+        precision=_frozen_table(0.5 / rules.width**2),
+        height=frozen(-np.log(rules.width).sum(axis=1)),
+        weight=_frozen_table(rules.weight),
+        bounds=frozen(np.empty((0, 0))),
+        intervals=frozen(np.empty(0, np.int64)),
+        choice=frozen(np.empty(0, np.int64)),
+        membership=np.empty(len(rules)),
+        count=np.zeros(len(rules), np.int64),
+    )
+
+
+def _packed_rigid(rules: RigidRules) -> PackedRules:
+    bounds = np.full((rules.features, max(rules.intervals)), np.inf)
+    for feature, values in enumerate(rules.bounds):
+        bounds[feature, : len(values)] = values
+    return _no_rules()._replace(
+        kind=frozen(np.array([RIGID, rules.choices], np.int64)),
+        bounds=frozen(bounds),
+        intervals=frozen(np.array(rules.intervals, np.int64)),
+        choice=frozen(rules.choice.copy()),
+        count=np.zeros(len(rules), np.int64),
+    )
+
+
+def _no_rules() -> PackedRules:
+    table, column, reals = np.empty((0, 0)), np.empty(0, np.int64), np.empty(0)
+    return PackedRules(
+        kind=frozen(np.zeros(2, np.int64)),
+        centre=_frozen_table(table),
+        precision=_frozen_table(table),
+        height=frozen(reals.copy()),
+        weight=_frozen_table(table),
+        bounds=_frozen_table(table),
+        intervals=frozen(column.copy()),
+        choice=frozen(column.copy()),
+        membership=reals,
+        count=column,
+    )
+
+
+def _frozen_table(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    return frozen(np.array(table, np.float64, order="C"))
+
+
+def _compiled(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    """Compile the function that computes all features of a state."""
+    try:
+        return _describing(functions)
+    except Exception:  # the compiler raises errors of many kinds, not all of them its own
+        for function in functions:
+            _compiled_alone(function)
+        raise
+
+
+def _compiled_alone(function: Callable[..., Any]) -> None:
+    try:
+        _describing((function,))
+    except Exception as error:
+        raise explain("feature", function.__name__, function, error) from error
+
+
+@functools.lru_cache(maxsize=64)
+def _describing(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    namespace: dict[str, Any] = {"State": State}
+    fields = ", ".join(State._fields)
+    lines = [f"def describe({fields}, values):", f"    state = State({fields})"]
+    for i, function in enumerate(functions):
+        namespace[f"feature_{i}"] = njit(_nrt=False)(function)
+        lines.append(f"    values[{i}] = float(feature_{i}(state))")
+    exec("\n".join(lines), namespace)
+    describe: Callable[..., Any] = njit(kernels.DESCRIBE_TYPE, nogil=True, _nrt=False)(
+        namespace["describe"]
+    )
+    return describe

@@ -1,0 +1,110 @@
+"""The waiting jobs of a policy that chooses among strategies, laid out for the kernels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from queuesmith.compiled import njit
+from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME
+from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
+from queuesmith.engine.kernels.strategy_queue import new_pool, score_nobody
+from queuesmith.engine.order_replay import BACKFILL_CODES
+from queuesmith.engine.packing import Packed, frozen
+from queuesmith.engine.scoring import Scorer, compile_scorer, not_a_number
+from queuesmith.policy.order import Order
+from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.policy import Policy
+
+
+class StrategyPool:
+    """A pool of waiting jobs, and the scorer of those orders that change with time.
+
+    The first line tells whether any waiting job fits, so there is always one that keeps nothing
+    free.
+    """
+
+    def __init__(self, packed: Packed, strategies: Sequence[Policy], *, bookings: int = 0) -> None:
+        fixed, changing = _lines(strategies)
+        self._packed = packed
+        self._changing = [line.order for line in changing]
+        numbers = {line: number for number, line in enumerate(fixed)}
+        numbers |= {line: -1 - k for k, line in enumerate(changing)}
+        self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing))
+        replay = new_replay(
+            packed.jobs,
+            packed.cluster.cores,
+            packed.usage(self._changing),
+            scored=bool(self._changing),
+            planned=any(strategy.backfill == "plan" for strategy in strategies),
+            bookings=bookings,
+        )
+        rows = [[numbers[_line(s)], BACKFILL_CODES[s.backfill]] for s in strategies]
+        self.pool = new_pool(
+            replay,
+            frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
+            frozen(np.stack([packed.keep(line.keep) for line in fixed])),
+            frozen(np.array(rows, np.int64)),
+            _parameter_table(self._changing),
+        )
+
+    @property
+    def replay(self) -> Replay:
+        """The state of the replay."""
+        return self.pool.replay
+
+    def check(self) -> None:
+        """Raise where an order had no number for a job."""
+        counters = self.replay.counters
+        bad = int(counters[BAD_JOB])
+        if bad >= 0:
+            order = self._changing[int(counters[ACTIVE])]
+            raise not_a_number(order, self._packed.jobs, bad, int(counters[BAD_TIME]))
+
+
+def _line(strategy: Policy) -> Policy:
+    """Return what strategies of one line have in common."""
+    return replace(strategy, backfill="none")
+
+
+def _lines(strategies: Sequence[Policy]) -> tuple[list[Policy], list[Policy]]:
+    """Return the lines in which jobs keep their places, and those whose order changes."""
+    lines = list(dict.fromkeys(map(_line, strategies)))
+    fixed = [line for line in lines if line.order.fixed]
+    plain = [line for line in fixed if line.keep is None] or [Policy(ORDERS["fcfs"])]
+    keeping = [line for line in fixed if line.keep is not None]
+    return [*plain, *keeping], [line for line in lines if not line.order.fixed]
+
+
+def _parameter_table(orders: Sequence[Order]) -> Any:
+    """Return a row an order: its number, then its parameters."""
+    longest = max((len(order.parameters) for order in orders), default=0)
+    table = np.zeros((len(orders), 1 + longest))
+    for k, order in enumerate(orders):
+        values = list(order.parameters.values())
+        table[k, : 1 + len(values)] = [k, *values]
+    return frozen(table)
+
+
+@functools.lru_cache(maxsize=64)
+def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> Scorer:
+    """Return one scorer for several orders; the first parameter tells which is meant.
+
+    It serves all values of the orders' parameters, so that learning them compiles nothing anew.
+    """
+    if not functions:
+        return score_nobody  # type: ignore[no-any-return]
+    orders = [Order(function, name) for function, name in functions]
+    namespace: dict[str, Any] = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
+    arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
+    lines = [f"def score_queue({arguments}):"]
+    for k in range(len(orders)):
+        call = f"score_{k}({arguments}[1:])"
+        lines.append(f"    if parameters[0] == {k}: return {call}")
+    exec("\n".join([*lines, "    return -1"]), namespace)
+    scorer: Scorer = njit(SCORER_TYPE, nogil=True, _nrt=False)(namespace["score_queue"])
+    return scorer

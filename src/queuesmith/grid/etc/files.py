@@ -1,0 +1,425 @@
+"""Files of jobs and machines: the benchmark's format, CSV, work and capacities, mappings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from queuesmith.base.checks import positive
+from queuesmith.base.errors import WorkloadError
+from queuesmith.base.files import (
+    AnyPath,
+    check_text,
+    decoded,
+    format_suffix,
+    log_name,
+    read_bytes,
+    write_bytes,
+)
+from queuesmith.grid.etc.matrix import EtcMatrix, Floats
+from queuesmith.grid.mapping import Mapping
+
+SEPARATORS = ",;\t"
+TABLE_SUFFIXES = (".csv", ".tsv")
+JOB_WORDS = ("job", "jobs", "task", "name", "id")
+INFINITE = ("inf", "+inf", "infinity", "+infinity")
+
+
+def read_etc(
+    path: AnyPath,
+    *,
+    jobs: int | None = None,
+    machines: int | None = None,
+    ready: ArrayLike | None = None,
+    zero_as: float | None = None,
+) -> EtcMatrix:
+    """Read an instance, plain or gzipped.
+
+    Parameters
+    ----------
+    path
+        Either the benchmark's format: a line ``jobs machines k``, then one value a line, job by
+        job; or a table separated by commas, semicolons or tabs: a row for each job, a column for
+        each machine, ``inf`` or nothing where a machine cannot run a job, and if wanted a first
+        row of machine names and a first column of job names.
+    jobs, machines
+        How many there are, where a file of the benchmark's format has no first line that says so.
+    ready
+        When each machine has finished what it did before; by default 0.
+    zero_as
+        What a time of 0 counts as, in files that round short times down to it; by default such a
+        time is an error.
+    """
+    text = _text_of(path, "an instance")
+    if format_suffix(path) in TABLE_SUFFIXES or _has_separator(text):
+        table = _from_table(text, path)
+    else:
+        table = _from_values(text, path, jobs, machines)
+    _agreed(table.times.shape[0], jobs, "jobs", path)
+    _agreed(table.times.shape[1], machines, "machines", path)
+    return EtcMatrix(
+        _without_zeros(table.times, zero_as, path),
+        ready,
+        name=log_name(path),
+        job_names=table.job_names,
+        machine_names=table.machine_names,
+    )
+
+
+def write_etc(matrix: EtcMatrix, path: AnyPath) -> None:
+    """Write an instance: a table with names where the name ends in ``.csv``, else the benchmark's.
+
+    Every time reads back as the same number. Ready times are not kept.
+    """
+    suffix = format_suffix(path)
+    if suffix in TABLE_SUFFIXES:
+        rows = [
+            [name, *map(repr, row)]
+            for name, row in zip(matrix.job_names, matrix.times.tolist(), strict=True)
+        ]
+        head = ["job", *matrix.machine_names]
+        write_bytes(path, _csv_text([head, *rows], "\t" if suffix == ".tsv" else ","))
+    else:
+        lines = [f"{matrix.jobs} {matrix.machines} 0", *map(repr, matrix.times.ravel().tolist())]
+        write_bytes(path, ("\n".join(lines) + "\n").encode())
+
+
+def from_work(
+    work: ArrayLike,
+    mips: ArrayLike,
+    *,
+    ready: ArrayLike | None = None,
+    name: str = "etc",
+    job_names: tuple[str, ...] | None = None,
+    machine_names: tuple[str, ...] | None = None,
+) -> EtcMatrix:
+    """Return the instance of jobs of so much work on machines of such capacities.
+
+    Parameters
+    ----------
+    work
+        Of each job, in millions of instructions.
+    mips
+        The capacity of each machine, in millions of instructions a second.
+    ready, name, job_names, machine_names
+        As in `EtcMatrix`.
+    """
+    amounts, capacities = np.asarray(work, np.float64), np.asarray(mips, np.float64)
+    _check_positive(amounts, "work", "job", name)
+    _check_positive(capacities, "mips", "machine", name)
+    return EtcMatrix(
+        amounts[:, None] / capacities,
+        ready,
+        name=name,
+        job_names=job_names,
+        machine_names=machine_names,
+    )
+
+
+def read_work(
+    work: AnyPath, mips: AnyPath, *, ready: ArrayLike | None = None, name: str | None = None
+) -> EtcMatrix:
+    """Read the work of jobs (millions of instructions) and the mips of machines from two files.
+
+    Each is a table of one value a row; a name may stand before it, a header above it, and in the
+    file of the machines a ready time behind it.
+    """
+    jobs, machines = read_amounts(work), read_amounts(mips)
+    return from_work(
+        jobs.value,
+        machines.value,
+        ready=machines.ready if ready is None else ready,
+        name=log_name(work) if name is None else name,
+        job_names=jobs.names,
+        machine_names=machines.names,
+    )
+
+
+class _Table(NamedTuple):
+    """What a file of times holds."""
+
+    times: Floats
+    job_names: tuple[str, ...] | None = None
+    machine_names: tuple[str, ...] | None = None
+
+
+class Amounts(NamedTuple):
+    """What a file of jobs or of machines holds."""
+
+    names: tuple[str, ...] | None
+    value: Floats
+    ready: Floats | None
+
+
+def read_amounts(path: AnyPath) -> Amounts:
+    """Read rows of ``value``, ``name,value`` or ``name,value,ready``."""
+    rows = _rows_of(_text_of(path, "a list of jobs or machines"), path)
+    if len(rows) > 1 and _number(rows[0][-1]) is None:
+        rows = rows[1:]
+    width = _one_width(rows, path)
+    if width > 3:
+        raise WorkloadError(
+            f"'{path}' has {width} columns, but a list of jobs or machines has a value, or a name "
+            "and a value, and for machines a ready time. Leave the others out."
+        )
+    names = tuple(row[0] for row in rows) if width > 1 else None
+    numbers = _numbers([row[1:] if width > 1 else row for row in rows], path)
+    return Amounts(names, numbers[:, 0], numbers[:, 1] if width == 3 else None)
+
+
+def read_solution(path: AnyPath) -> NDArray[np.int64]:
+    """Read a published solution: the machine of each job, counted from 0."""
+    words = _text_of(path, "a solution").split()
+    wrong = next((word for word in words if not word.isascii() or not word.isdigit()), None)
+    if wrong is not None:
+        raise WorkloadError(
+            f"'{path}' has '{wrong[:40]}' where the number of a machine is due, a whole number "
+            "from 0. Give a .sol file, one number a job."
+        )
+    return np.array([int(word) for word in words], dtype=np.int64)
+
+
+def read_mapping(path: AnyPath, matrix: EtcMatrix) -> Mapping:
+    """Read a mapping of an instance: a published solution, or a table that names jobs and machines.
+
+    Of a table, the columns ``job`` and ``machine`` count, as `write_mapping` writes them.
+    """
+    if format_suffix(path) not in TABLE_SUFFIXES:
+        return Mapping(matrix, read_solution(path), log_name(path))
+    rows = _rows_of(_text_of(path, "a mapping"), path)
+    _one_width(rows, path)
+    head = [cell.lower() for cell in rows[0]]
+    if "job" not in head or "machine" not in head:
+        raise WorkloadError(
+            f"'{path}' has the columns {', '.join(rows[0])}, but a mapping needs 'job' and "
+            "'machine'. Name them in the first row."
+        )
+    chosen = {row[head.index("job")]: row[head.index("machine")] for row in rows[1:]}
+    number = {name: place for place, name in enumerate(matrix.machine_names)}
+    machine = [number.get(chosen.get(job, ""), -1) for job in matrix.job_names]
+    if -1 in machine:
+        job = matrix.job_names[machine.index(-1)]
+        raise WorkloadError(
+            f"'{path}' gives job '{job}' the machine '{chosen.get(job, '')}', but instance "
+            f"'{matrix.name}' has no machine of that name. Give one of its machines to every job."
+        )
+    return Mapping(matrix, np.array(machine), log_name(path))
+
+
+def write_mapping(mapping: Mapping, path: AnyPath) -> None:
+    """Write a mapping as CSV: job, machine, start and finish, in the order of the jobs."""
+    jobs, machines = mapping.matrix.job_names, mapping.matrix.machine_names
+    columns = (
+        jobs,
+        [machines[m] for m in mapping.machine],
+        map(repr, mapping.start.tolist()),
+        map(repr, mapping.finish.tolist()),
+    )
+    rows = [("job", "machine", "start", "finish"), *zip(*columns, strict=True)]
+    write_bytes(path, _csv_text(rows, "\t" if format_suffix(path) == ".tsv" else ","))
+
+
+# -- one value a line ------------------------------------------------------------------------------
+
+
+def _from_values(text: str, path: AnyPath, jobs: int | None, machines: int | None) -> _Table:
+    words = text.split()
+    head = text.lstrip().split("\n", 1)[0].split()
+    given = jobs is not None and machines is not None and len(words) == jobs * machines
+    if not given and len(head) in (2, 3) and all(w.isascii() and w.isdigit() for w in head):
+        words = words[len(head) :]
+        shape = (
+            _agreed(int(head[0]), jobs, "jobs", path),
+            _agreed(int(head[1]), machines, "machines", path),
+        )
+    elif jobs is None or machines is None:
+        raise WorkloadError(
+            f"'{path}' does not begin with a line 'jobs machines k', so that its shape is unknown. "
+            "Give the number of jobs and of machines, or a table with commas."
+        )
+    else:
+        shape = jobs, machines
+    values = _values(words, path)
+    _check_count(len(values), shape, path)
+    return _Table(values.reshape(shape))
+
+
+def _agreed(said: int, asked: int | None, what: str, path: AnyPath) -> int:
+    if asked is not None and asked != said:
+        raise WorkloadError(
+            f"'{path}' has {said} {what}, but {asked} are asked for. Leave that number out, or "
+            "give another file."
+        )
+    if said < 1:
+        raise WorkloadError(
+            f"'{path}' has {said} {what}, but there must be at least one. Give another file."
+        )
+    return said
+
+
+def _check_count(count: int, shape: tuple[int, int], path: AnyPath) -> None:
+    jobs, machines = shape
+    if jobs < 1 or machines < 1 or count != jobs * machines:
+        verb = "breaks off after" if count < jobs * machines else "has"
+        raise WorkloadError(
+            f"'{path}' {verb} {count:,} times, but {jobs:,} jobs on {machines:,} machines need "
+            f"{jobs * machines:,}, at least one. Correct the numbers, or copy the file again."
+        )
+
+
+def _values(words: Sequence[str], path: AnyPath) -> Floats:
+    try:
+        quick = np.fromiter(map(float, words), np.float64, len(words))
+    except ValueError:
+        quick = np.array([np.inf])
+    if np.isfinite(quick).all() and not any("_" in word for word in words):
+        return quick
+    numbers = [_number(word) for word in words]
+    if None in numbers:
+        place = numbers.index(None)
+        raise WorkloadError(
+            f"'{path}' has '{words[place][:40]}' as its time number {place + 1}, which is no "
+            "number. Correct it, or give inf where a machine cannot run a job."
+        )
+    return np.array(numbers, dtype=np.float64)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _from_table(text: str, path: AnyPath) -> _Table:
+    rows = _rows_of(text, path)
+    width = _one_width(rows, path)
+    machine_names: tuple[str, ...] | None = None
+    job_names: tuple[str, ...] | None = None
+    head = rows[0]
+    named = head[0].lower() in JOB_WORDS
+    if named or all(_is_name(cell) for cell in head[1:] or head):
+        rows, machine_names = rows[1:], tuple(head)
+        named = named or not head[0]
+    if rows and width > 1 and (named or all(_is_name(row[0]) for row in rows)):
+        job_names = tuple(row[0] for row in rows)
+        rows = [row[1:] for row in rows]
+        machine_names = machine_names and machine_names[1:]
+    _check_names(machine_names, "machine", path)
+    _check_names(job_names, "job", path)
+    if not rows:
+        raise WorkloadError(f"'{path}' has no row below its header. Give a row for each job.")
+    return _Table(_numbers(rows, path), job_names, machine_names)
+
+
+def _rows_of(text: str, path: AnyPath) -> list[list[str]]:
+    first = text.split("\n", 1)[0]
+    separator = max(SEPARATORS, key=first.count)
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise WorkloadError(
+            f"'{path}' is no table ({error}). Write it again as CSV, a row for each job."
+        ) from None
+    return [[cell.strip() for cell in line] for line in lines if any(line) or len(line) > 1]
+
+
+def _one_width(rows: list[list[str]], path: AnyPath) -> int:
+    width = len(rows[0])
+    for place, row in enumerate(rows):
+        if len(row) != width:
+            raise WorkloadError(
+                f"row {place + 1} of '{path}' has {len(row)} cells, but the first has {width}. "
+                "Give every row as many; leave a cell empty where a machine cannot run a job."
+            )
+    return width
+
+
+def _numbers(rows: list[list[str]], path: AnyPath) -> Floats:
+    """Return the cells as numbers; an empty one is a machine that cannot run the job."""
+    table = [[math.inf if not cell else _number(cell) for cell in row] for row in rows]
+    for row, (numbers, cells) in enumerate(zip(table, rows, strict=True)):
+        if None in numbers:
+            column = numbers.index(None)
+            raise WorkloadError(
+                f"'{path}' has '{cells[column][:40]}' in row {row + 1} of its times, column "
+                f"{column + 1}, which is no number. Correct it, or give inf where a machine "
+                "cannot run a job."
+            )
+    return np.array(table, dtype=np.float64)
+
+
+def _check_names(names: tuple[str, ...] | None, what: str, path: AnyPath) -> None:
+    seen: set[str] = set()
+    for name in names or ():
+        if name in seen:
+            raise WorkloadError(
+                f"'{path}' has two {what}s called '{name}', but names must differ. Rename one."
+            )
+        seen.add(name)
+
+
+def _is_name(cell: str) -> bool:
+    return bool(cell) and _number(cell) is None
+
+
+def _number(word: str) -> float | None:
+    """Return a word as a number, or None; one too large to be held is none."""
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    if "_" in word or (math.isinf(value) and word.lower().strip() not in INFINITE):
+        return None
+    return value
+
+
+# -- both ------------------------------------------------------------------------------------------
+
+
+def _text_of(path: AnyPath, what: str) -> str:
+    text = decoded(check_text(read_bytes(path), path, what)).strip("\r\n")
+    if not text.strip(" \r\n"):
+        raise WorkloadError(f"'{path}' is empty, but {what} is to be read. Give another file.")
+    return text
+
+
+def _without_zeros(times: Floats, zero_as: float | None, path: AnyPath) -> Floats:
+    """Return the times with every 0 replaced; refuse zeros where that is not asked for."""
+    zero = times == 0
+    if not zero.any():
+        return times
+    if zero_as is None:
+        job, machine = (int(place) for place in np.argwhere(zero)[0])
+        raise WorkloadError(
+            f"job {job} of '{path}' takes 0 on machine {machine}, but a time must be above 0. "
+            "Correct it; where a file rounds short times down, say what 0 counts as: zero_as=1e-6."
+        )
+    return np.where(zero, positive("zero_as", zero_as, "Give for example 1e-6."), times)
+
+
+def _has_separator(text: str) -> bool:
+    return any(separator in text[:100_000].split("\n", 1)[0].strip() for separator in SEPARATORS)
+
+
+def _csv_text(rows: Sequence[Sequence[str]], separator: str) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _check_positive(values: Floats, what: str, of: str, name: str) -> None:
+    if values.ndim != 1 or not len(values):
+        raise WorkloadError(
+            f"the {what} of instance '{name}' has the shape {values.shape}, but there must be one "
+            f"value for each {of}, at least one. Correct it."
+        )
+    wrong = ~((values > 0) & np.isfinite(values))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise WorkloadError(
+            f"{of} {place} of instance '{name}' has {what} {values[place]:g}, but it must be a "
+            "number above 0. Correct it."
+        )

@@ -1,0 +1,167 @@
+"""A search for short makespans on many machines: annealing along the cheap columns.
+
+Two of many machines share few jobs, so that dividing those anew, as ``search.py`` does, soon runs
+dry. Here single jobs move, mostly along the columns of least extra (reduced) cost, and a machine
+pays the price of what it does after a target. While that cools, loads even out just below the
+target. At the end the target rises a little, and the later a machine is, the more steeply it pays,
+so that what is left beyond the target is spread over many machines.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.grid.etc.matrix import Floats
+from queuesmith.grid.exact.bounds import Bound
+from queuesmith.grid.exact.kernels.columns import Columns, State, anneal_columns
+
+#: How many columns there are for each job, about, the cheapest of all; and each has at least.
+FEW, LEAST = 5.5, 4
+#: Of columns that take at most so much of the bound, each job has so many, the cheapest: slow
+#: machines are cheap for long jobs, and those must also fit in elsewhere.
+BRIEF, SOME = 0.1, 2
+#: The temperature at first and from ``TURN`` on, in units of a mean job's price.
+HOT, COLD = 0.1, 0.01
+#: The part of the time after which the target rises, by ``RISE`` of its distance from the bound,
+#: and lateness is paid more steeply: by the factor ``1 + STEEP * lateness``, over the bound.
+TURN, RISE, STEEP = 0.7, 0.3, 1000.0
+#: The first part of the time shows how much extra cost is hard to avoid; the rest aims above that.
+PILOT, ABOVE = 0.2, 1.5
+#: Steps between two looks at the clock and at the makespan.
+CHUNK = 20_000
+#: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
+#: whose price is low and whose jobs are long, had better be idle than late.
+CHEAP, DEAR = 0.3, 30.0
+
+
+class Crowd:
+    """A search on many machines that can be continued, seeded, on one core.
+
+    Parameters
+    ----------
+    bound
+        The bound, and the prices that guide the search.
+    machine
+        The mapping to start from.
+    seed
+        What chance follows from.
+    """
+
+    def __init__(self, bound: Bound, machine: NDArray[np.int64], *, seed: int = 0) -> None:
+        self._unit = bound.value
+        self._best = np.array(machine, dtype=np.int64)
+        self._span = bound.matrix.makespan(self._best) / bound.value
+        start = _shortened(bound, self._best)
+        self._columns = _cheap_columns(bound, start)
+        self._state = _new_state(bound, self._columns, start, seed)
+
+    @property
+    def machine(self) -> NDArray[np.int64]:
+        """The machine of each job in the best mapping."""
+        return np.array(self._best)
+
+    @property
+    def makespan(self) -> float:
+        """The makespan of the best mapping, but for rounding."""
+        return self._span * self._unit
+
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """The machine of each job now: few machines may be late, and all others even."""
+        return np.asarray(self._columns.machine[self._state.column])
+
+    @property
+    def extra(self) -> float:
+        """The extra cost of the columns in use now, relative to the bound."""
+        return float(self._columns.extra[self._state.column].sum())
+
+    def run(self, steps: int) -> float:
+        """Take about so many steps in all; return the best makespan."""
+        pilot = int(PILOT * steps)
+        self.anneal(_counted(pilot), aim=0.0)
+        return self.anneal(_counted(steps - pilot), aim=ABOVE * self.extra)
+
+    def run_for(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> float:
+        """Anneal until the time is over, or until told to stop; return the best makespan."""
+        self.anneal(_timed(PILOT * seconds, stopped), aim=0.0)
+        return self.anneal(_timed((1 - PILOT) * seconds, stopped), aim=ABOVE * self.extra)
+
+    def anneal(self, progress: Callable[[], float], *, aim: float) -> float:
+        """Anneal towards a target above the bound by ``aim`` of it; return the best makespan.
+
+        ``progress`` is asked before each few steps, and tells which part of the work is done.
+        """
+        jobs = len(self._state.column)
+        while (part := progress()) < 1.0:
+            end = max(0.0, (part - TURN) / (1 - TURN))
+            heat = HOT * (COLD / HOT) ** min(part / TURN, 1.0) / jobs
+            floor = CHEAP * (DEAR / CHEAP) ** part / len(self._state.load)
+            columns = self._columns._replace(price=np.maximum(self._columns.price, floor))
+            target = 1.0 + aim * (1 + RISE * end)
+            anneal_columns(columns, self._state, target, STEEP * end, heat, CHUNK)
+            self._keep()
+        return self.makespan
+
+    def _keep(self) -> None:
+        """Keep the mapping if it is the best so far."""
+        span = float(self._state.load.max())
+        if span < self._span:
+            self._span = span
+            self._best = self.last
+
+
+def _counted(steps: int) -> Callable[[], float]:
+    """Return the progress of so many steps, each time a chunk further."""
+    chunks = itertools.count()
+    return lambda: next(chunks) * CHUNK / max(steps, 1)
+
+
+def _timed(seconds: float, stopped: Callable[[], bool]) -> Callable[[], float]:
+    """Return the progress by the clock from now on; what is to be stopped is done."""
+    began = time.perf_counter()
+    return lambda: 1.0 if stopped() else (time.perf_counter() - began) / max(seconds, 1e-9)
+
+
+def _shortened(bound: Bound, machine: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the mapping with jobs that take too long moved to where they cost least."""
+    long = np.isinf(bound.extra[np.arange(len(machine)), machine])
+    return np.where(long, bound.extra.argmin(axis=1), machine)
+
+
+def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
+    """Choose the columns of least extra cost of all, and those of the mapping to start from."""
+    matrix, extra = bound.matrix, bound.extra / bound.value
+    brief = np.where(matrix.times <= BRIEF * bound.value, extra, np.inf)
+    count = min(int(FEW * matrix.jobs), extra.size) - 1
+    dearest = np.partition(extra, count, axis=None)[count]
+    chosen = (extra <= np.maximum(dearest, _dearest_of(extra, LEAST))) & np.isfinite(extra)
+    chosen |= (brief <= _dearest_of(brief, SOME)) & np.isfinite(brief)
+    chosen[np.arange(matrix.jobs), machine] = True
+    job, own = (np.ascontiguousarray(part) for part in np.nonzero(chosen))
+    return Columns(
+        own,
+        matrix.times[job, own] / bound.value,
+        job,
+        extra[job, own],
+        np.argsort(extra[job, own], kind="stable"),
+        bound.price,
+    )
+
+
+def _dearest_of(extra: Floats, count: int) -> Floats:
+    """Return the extra cost of the dearest of each job's few cheapest columns."""
+    last = min(count, extra.shape[1]) - 1
+    return np.partition(extra, last, axis=1)[:, last : last + 1]
+
+
+def _new_state(bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int) -> State:
+    uses = np.flatnonzero(columns.machine == machine[columns.owner])
+    ready = bound.matrix.ready / bound.value
+    load = ready + np.bincount(machine, columns.time[uses], minlength=len(ready))
+    first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+    return State(uses, load, first)

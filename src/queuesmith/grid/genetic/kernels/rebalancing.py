@@ -1,0 +1,120 @@
+"""Mutation that takes load from machines that finish late (section 3.4.3)."""
+
+import math
+
+from queuesmith.compiled import kernel
+from queuesmith.compiled.chance import below, uniform
+from queuesmith.grid.genetic.kernels.mutation import move_at_random, swap_at_random, swap_jobs
+from queuesmith.grid.genetic.kernels.operators import mutation
+from queuesmith.grid.genetic.kernels.problem import NOBODY
+from queuesmith.grid.genetic.kernels.value import latest, move_job, settle
+
+# Rebalancing takes load from the latest of so many machines drawn by chance.
+DRAWN = 8
+# It looks at a power of two of pairs to swap, one of so many, and at so many moves.
+EFFORTS, MOVES = 13, 256
+
+
+@kernel
+def overloaded_machine(person, random):
+    """Return the latest of some machines drawn by chance."""
+    machines = len(person.completion)
+    chosen = below(random, machines)
+    for _ in range(DRAWN - 1):
+        machine = below(random, machines)
+        if person.completion[machine] > person.completion[chosen]:
+            chosen = machine
+    return chosen
+
+
+@kernel
+def list_jobs(genes, machine, jobs):
+    """Write the jobs of a machine and return how many there are."""
+    count = 0
+    for job in range(len(genes)):
+        jobs[count] = job
+        count += 1 if genes[job] == machine else 0
+    return count
+
+
+@kernel
+def rebalance_by_swap(problem, person, machine, own, random):
+    """Exchange a job of the machine for one that is shorter there, unless the makespan grows.
+
+    It looks at 1 up to 4,096 pairs, few or many by chance, and takes the one after which all
+    machines together have the least to do.
+    """
+    genes, times, load = person.genes, problem.times, person.completion
+    last = latest(load)
+    least, best_long, best_short = math.inf, NOBODY, NOBODY
+    for _ in range(1 << below(random, EFFORTS)):
+        long, short = own[below(random, len(own))], below(random, len(genes))
+        other = genes[short]
+        if times[short, machine] >= times[long, machine] or other == machine:
+            continue
+        change = times[long, other] - times[short, other]
+        if load[other] + change < last:
+            change += times[short, machine] - times[long, machine]
+            if change < least:
+                least, best_long, best_short = change, long, short
+    if best_long == NOBODY:
+        return False
+    swap_jobs(problem, person, best_long, best_short)
+    return True
+
+
+@kernel
+def rebalance_by_move(problem, person, machine, own, random):
+    """Give a job of the machine to another one that then finishes before the machine did.
+
+    Of the moves looked at it takes the one after which all have the least to do.
+    """
+    load, times = person.completion, problem.times
+    least, best_job, best_machine = math.inf, NOBODY, NOBODY
+    for _ in range(MOVES):
+        job, other = own[below(random, len(own))], below(random, len(load))
+        if other != machine and load[other] + times[job, other] < load[machine]:
+            change = times[job, other] - times[job, machine]
+            if change < least:
+                least, best_job, best_machine = change, job, other
+    if best_job == NOBODY:
+        return False
+    move_job(problem, person, best_job, best_machine)
+    return True
+
+
+@kernel
+def rebalance(problem, person, work):
+    """Take load from a machine that finishes late: by a swap, or else by a move."""
+    random = work.random
+    machine = overloaded_machine(person, random)
+    own = work.ints[5, : list_jobs(person.genes, machine, work.ints[5])]
+    if len(own) == 0:
+        return False
+    if rebalance_by_swap(problem, person, machine, own, random):
+        return True
+    return rebalance_by_move(problem, person, machine, own, random)
+
+
+@mutation
+def mutate_rebalance(problem, person, parameter, work):
+    """With the probability of the parameter rebalance; then move, and swap, each with 0.5."""
+    if uniform(work.random) < parameter:
+        rebalance(problem, person, work)
+    if uniform(work.random) < 0.5:
+        move_at_random(problem, person, work.random)
+    if uniform(work.random) < 0.5:
+        swap_at_random(problem, person, work.random)
+    settle(problem, person)
+
+
+@mutation
+def mutate_rebalance_or_mutate(problem, person, parameter, work):
+    """With the probability of the parameter rebalance, otherwise move or swap."""
+    if uniform(work.random) < parameter:
+        rebalance(problem, person, work)
+    elif uniform(work.random) < 0.5:
+        move_at_random(problem, person, work.random)
+    else:
+        swap_at_random(problem, person, work.random)
+    settle(problem, person)

@@ -1,0 +1,150 @@
+"""What an individual is worth.
+
+Flowtimes are kept for each machine: with jobs in ascending order, it is the sum, over all pairs of
+its jobs and over each job with itself, of the shorter time, plus its ready time for each job. So a
+job that comes or goes changes it by one pass over the chromosome. Where many come or go, the
+machines are read anew from their ``marks``.
+"""
+
+from queuesmith.compiled import kernel, njit
+from queuesmith.compiled.arrays import copy
+from queuesmith.grid.genetic.kernels.marks import BIT_OF, WORD_BITS, mark_jobs
+from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, SECONDARY
+
+# So many differing genes are cheaper to move one by one than to value the machines again.
+FEW = 4
+# Values closer than this, relatively, are equal to within rounding.
+ROUNDING = 1e-12
+
+# Sums may be taken in any order, so that they are taken several at a time.
+summing = njit(_nrt=False, fastmath={"reassoc", "contract", "nsz"})
+
+
+@summing
+def shared_time(genes, column, machine, time):
+    """Return the sum of the shorter of ``time`` and a job's own, over the jobs of a machine."""
+    total = 0.0
+    for job in range(len(genes)):
+        total += min(time, column[job]) if genes[job] == machine else 0.0
+    return total
+
+
+@kernel
+def move_job(problem, person, job, machine):
+    """Give a job to another machine and keep both machines' figures right."""
+    old = person.genes[job]
+    time = problem.times[job, old]
+    lost = shared_time(person.genes, problem.columns[old], old, time)
+    person.flow[old] -= problem.ready[old] + lost
+    person.completion[old] -= time
+    person.genes[job] = machine
+    time = problem.times[job, machine]
+    gained = shared_time(person.genes, problem.columns[machine], machine, time)
+    person.flow[machine] += problem.ready[machine] + gained
+    person.completion[machine] += time
+    person.known[0] = 0
+
+
+@kernel
+def settle(problem, person):
+    """Bring makespan, flowtime and the keys up to date with the machines' figures (eq. 3, 4)."""
+    makespan = 0.0
+    flowtime = 0.0
+    for machine in range(len(person.completion)):
+        makespan = max(makespan, person.completion[machine])
+        flowtime += person.flow[machine]
+    weights = problem.weights
+    person.value[MAKESPAN] = makespan
+    person.value[FLOWTIME] = flowtime
+    person.value[PRIMARY] = weights[0] * makespan + weights[1] * flowtime
+    person.value[SECONDARY] = weights[2] * flowtime
+
+
+@kernel
+def evaluate(problem, person, work, everything):
+    """Value the machines named in ``work.counts[1]``, or all, from the genes."""
+    mark_jobs(problem, person.genes, work, everything)
+    for machine in range(len(problem.ready)):
+        if not everything and work.counts[1, machine] == 0:
+            continue
+        marks, times = work.marks[machine], problem.ranked_times[machine]
+        finish = problem.ready[machine]
+        flow = 0.0
+        for word in range(len(marks)):
+            left = marks[word]
+            marks[word] = 0
+            while left != 0:
+                lowest = left & -left
+                left ^= lowest
+                finish += times[word * WORD_BITS + BIT_OF[lowest % 37]]
+                flow += finish
+        person.completion[machine] = finish
+        person.flow[machine] = flow
+    person.known[0] = 0
+    settle(problem, person)
+
+
+@kernel
+def become(child, parent):
+    """Make a person the copy of another one."""
+    copy(child.genes, parent.genes)
+    copy(child.completion, parent.completion)
+    copy(child.flow, parent.flow)
+    copy(child.value, parent.value)
+    child.known[0] = 0
+
+
+@kernel
+def inherit(problem, child, parent, work):
+    """Value a child whose genes are written, from those it does not share with a parent."""
+    few = work.ints[0]
+    machines = len(problem.ready)
+    for machine in range(machines):
+        work.counts[1, machine] = 0
+    differing = 0
+    for job in range(len(child.genes)):
+        if child.genes[job] != parent.genes[job]:
+            work.counts[1, child.genes[job]] = 1
+            work.counts[1, parent.genes[job]] = 1
+            if differing < FEW:
+                few[differing] = job
+            differing += 1
+    copy(child.completion, parent.completion)
+    copy(child.flow, parent.flow)
+    child.known[0] = 0
+    if differing > FEW:
+        evaluate(problem, child, work, False)
+        return
+    for i in range(differing):
+        few[FEW + i] = child.genes[few[i]]
+        child.genes[few[i]] = parent.genes[few[i]]
+    for i in range(differing):
+        move_job(problem, child, few[i], few[FEW + i])
+    settle(problem, child)
+
+
+@kernel
+def better(one, other):
+    """Say whether one person is better than another: by the primary key, then by the secondary."""
+    if one.value[PRIMARY] != other.value[PRIMARY]:
+        return one.value[PRIMARY] < other.value[PRIMARY]
+    return one.value[SECONDARY] < other.value[SECONDARY]
+
+
+@kernel
+def surpasses(one, best):
+    """Say whether one person is better than the best ever by more than rounding."""
+    margin = ROUNDING * abs(best.value[PRIMARY])
+    difference = one.value[PRIMARY] - best.value[PRIMARY]
+    if abs(difference) > margin:
+        return difference < 0.0
+    return one.value[SECONDARY] < best.value[SECONDARY] * (1.0 - ROUNDING)
+
+
+@kernel
+def latest(load):
+    """Return when the last machine finishes."""
+    top = load[0]
+    for machine in range(1, len(load)):
+        top = max(top, load[machine])
+    return top

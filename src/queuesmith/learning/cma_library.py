@@ -1,0 +1,68 @@
+"""CMA-ES, from the library pycma, held so that chance comes from our generator alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import UsageError, raise_if_interrupted
+
+Vector = NDArray[np.float64]
+
+
+class CmaSearch:
+    """One search by CMA-ES: ask for vectors, tell their losses.
+
+    Parameters
+    ----------
+    start, step
+        Where it begins, and how far it looks at first.
+    population
+        How many vectors it asks for at once.
+    generator
+        Where chance comes from; the library's own, global one is not touched.
+    diagonal
+        Whether variances only are learned, no correlations: for hundreds of numbers and few
+        evaluations.
+    """
+
+    def __init__(
+        self,
+        start: Vector,
+        step: float,
+        population: int,
+        generator: np.random.Generator,
+        *,
+        diagonal: bool = False,
+    ) -> None:
+        options = {
+            "randn": lambda *shape: generator.standard_normal(shape),
+            "seed": np.nan,  # do not seed numpy's global generator
+            "popsize": population,
+            "CMA_diagonal": diagonal,
+            "verbose": -9,  # neither prints nor writes files
+        }
+        self._strategy: Any = _library().CMAEvolutionStrategy(start, step, options)
+
+    def ask(self) -> list[Vector]:
+        """Return the vectors to judge next."""
+        return [np.asarray(vector) for vector in self._strategy.ask()]
+
+    def tell(self, vectors: Sequence[Vector], losses: Sequence[float]) -> None:
+        """Learn from what the vectors were worth."""
+        self._strategy.tell(list(vectors), [float(loss) for loss in losses])
+
+
+def _library() -> Any:
+    try:
+        import cma
+    except ImportError as error:
+        raise_if_interrupted(error)
+        raise UsageError(
+            "this method needs the library cma, which is not installed. "
+            "Install it with: pip install queuesmith[tune]"
+        ) from error
+    return cma

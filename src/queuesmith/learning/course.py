@@ -1,0 +1,193 @@
+"""The course of a run: ask the learner, judge, tell it, and remember how that went."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from queuesmith.base.errors import UsageError
+from queuesmith.learning.method import Learning, Method
+from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.study.evaluate import BARRED
+from queuesmith.study.store import Round, Store, fingerprint
+
+
+class Evaluate(Protocol):
+    """Judges policies: one loss each, in their order; the lower, the better."""
+
+    def __call__(self, policies: Sequence[AnyPolicy]) -> Sequence[float]:
+        """Return the losses."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a run stands after a round.
+
+    Parameters
+    ----------
+    evaluations
+        How many policies have been judged so far.
+    best, mean
+        The best value so far, and the mean of this round's; None where all were given up or not
+        admitted.
+    """
+
+    evaluations: int
+    best: float | None
+    mean: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step, ready for JSON."""
+        return {"evaluations": self.evaluations, "best": self.best, "mean": self.mean}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What somebody who waits wants to know.
+
+    Parameters
+    ----------
+    round, rounds
+        Which round is done, of how many; round 0 of an evolution strategy is its first parents.
+    evaluations, best
+        As of :class:`Step`.
+    rate
+        Evaluations a second since this process began to judge; None before the first.
+    seconds_left
+        How long the rest will take at this rate; None where that is not known.
+    """
+
+    round: int
+    rounds: int
+    evaluations: int
+    best: float | None
+    rate: float | None
+    seconds_left: float | None
+
+    @property
+    def share(self) -> float:
+        """The share of the rounds that are done."""
+        return min(self.round / self.rounds, 1.0)
+
+    def __str__(self) -> str:
+        rate = "" if self.rate is None else f", {self.rate:.3g} evaluations a second"
+        best = "none yet" if self.best is None else f"{self.best:,.6g}"
+        return f"round {self.round} of {self.rounds}, best {best}{rate}"
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run went, and what was learned."""
+
+    policy: AnyPolicy
+    steps: tuple[Step, ...]
+    evaluations: int
+    seconds: float
+
+
+def run(
+    method: Method,
+    learning: Learning,
+    evaluate: Evaluate,
+    *,
+    higher_is_better: bool = False,
+    store: Store | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Course:
+    """Let a learner learn to its end.
+
+    Parameters
+    ----------
+    method, learning
+        What is learned by, and the conversation that it has begun.
+    evaluate
+        Judges policies.
+    higher_is_better
+        Whether losses are negated values, so that the course shows values again.
+    store
+        Where rounds are recorded; those that it has already are not judged again.
+    progress
+        Is called after each round.
+    """
+    known = store.rounds() if store is not None else []
+    watch = _Watch(method, progress)
+    steps: list[Step] = []
+    best, sign = math.inf, -1.0 if higher_is_better else 1.0
+    losses: list[float] | None = None
+    while True:
+        try:
+            policies = learning.send(losses) if losses is not None else next(learning)
+        except StopIteration as end:
+            return Course(end.value, tuple(steps), _judged(steps), watch.seconds)
+        number = len(steps)
+        if number < len(known):
+            _check_same(store, number, known[number], policies)
+            round = known[number]
+        else:
+            round = _judged_now(evaluate, policies)
+            if store is not None:
+                store.add(round)
+        losses = list(round.answers)
+        best = min(*losses, best)
+        value = sign * best if best < BARRED else None
+        steps.append(Step(_judged(steps) + len(policies), value, _mean(losses, sign)))
+        watch.note(round, steps, fresh=number >= len(known))
+
+
+def _mean(losses: Sequence[float], sign: float) -> float | None:
+    """Return the mean value of a round, without those that were given up or not admitted."""
+    admitted = [sign * loss for loss in losses if loss < BARRED]
+    return sum(admitted) / len(admitted) if admitted else None
+
+
+def _judged(steps: Sequence[Step]) -> int:
+    return steps[-1].evaluations if steps else 0
+
+
+def _judged_now(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Round:
+    began = time.perf_counter()
+    values = tuple(float(value) for value in evaluate(policies))
+    return Round(_question(policies), values, time.perf_counter() - began)
+
+
+def _question(policies: Sequence[AnyPolicy]) -> str:
+    return fingerprint([policy.to_dict() for policy in policies])
+
+
+def _check_same(
+    store: Store | None, number: int, round: Round, policies: Sequence[AnyPolicy]
+) -> None:
+    if round.question != _question(policies):
+        raise UsageError(
+            f"'{store.path if store else ''}' cannot be resumed: round {number} asks for other "
+            "policies than were recorded, as happens where another version of Queuesmith or of its "
+            "libraries began the run. Name another file to begin anew."
+        )
+
+
+class _Watch:
+    """Counts the seconds of a run, those before an interruption too, and reports."""
+
+    def __init__(self, method: Method, report: Callable[[Progress], None] | None) -> None:
+        self._method = method
+        self._report = report
+        self.seconds = 0.0
+        self._fresh_seconds = 0.0
+        self._fresh = 0
+
+    def note(self, round: Round, steps: Sequence[Step], *, fresh: bool) -> None:
+        self.seconds += round.seconds
+        if fresh:
+            self._fresh_seconds += round.seconds
+            self._fresh += len(round.answers)
+        if self._report is None:
+            return
+        rate = self._fresh / self._fresh_seconds if self._fresh_seconds > 0 else None
+        left = self._method.evaluations - steps[-1].evaluations
+        seconds_left = None if rate is None else max(left, 0) / rate
+        last = steps[-1]
+        total = self._method.rounds
+        self._report(Progress(len(steps), total, last.evaluations, last.best, rate, seconds_left))

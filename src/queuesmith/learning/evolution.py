@@ -1,0 +1,166 @@
+"""PITTS: whole rule bases as individuals of an evolution strategy (section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from queuesmith.base.checks import whole_number
+from queuesmith.learning.encoding import Encoding, Vector
+from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.species import Brood, Mutation, Species
+from queuesmith.policy.features import SEVEN
+from queuesmith.policy.policy import Policy
+from queuesmith.policy.rulebase import RuleBase
+from queuesmith.policy.strategies import STRATEGIES
+
+
+@dataclass(frozen=True)
+class Evolution(Method):
+    """What both evolution strategies of the paper have in common.
+
+    Parameters
+    ----------
+    parents, offspring, generations
+        A (3+21) evolution strategy over 40 generations, unless said otherwise.
+    rules
+        How many rules a rule base has.
+    features
+        What rules look at; by default the paper's seven.
+    window
+        Over how many past seconds the slowdown is averaged; 0 for all.
+    step, weight_step, global_rate, own_rate, least_step, changed
+        How strongly children differ from their parents: see
+        :class:`~queuesmith.learning.species.Mutation`.
+    seeded
+        How many of the first parents play one of the best fixed strategies in all states, so that
+        what is learned is never worse; the others are by chance. 0 is what the paper does.
+    restart_after
+        After how many generations without a better policy all children are by chance again and
+        no parent survives; None for never, as in the paper.
+    """
+
+    parents: int = 3
+    offspring: int = 21
+    generations: int = 40
+    rules: int = 10
+    features: tuple[str, ...] = SEVEN
+    window: int = 0
+    step: float = Mutation.step
+    weight_step: float = Mutation.weight_step
+    global_rate: float | None = None
+    own_rate: float | None = None
+    least_step: float = Mutation.least_step
+    changed: float = Mutation.changed
+    seeded: int = 1
+    restart_after: int | None = None
+
+    def __post_init__(self) -> None:
+        whole_number("the number of parents", self.parents, 1, "Give for example 3.")
+        whole_number("the number of offspring", self.offspring, 1, "Give for example 21.")
+        whole_number("the number of generations", self.generations, 0, "Give for example 40.")
+        whole_number("the number of seeded parents", self.seeded, 0, "Give for example 1.")
+        if self.restart_after is not None:
+            whole_number("restart_after", self.restart_after, 1, "Give for example 10.")
+        _ = self.mutation  # what is wrong is told now
+
+    @property
+    def mutation(self) -> Mutation:
+        """How strongly children differ from their parents."""
+        return Mutation(
+            self.step,
+            self.weight_step,
+            self.global_rate,
+            self.own_rate,
+            self.least_step,
+            self.changed,
+        )
+
+    @property
+    def rounds(self) -> int:
+        """The first parents, and each generation."""
+        return 1 + self.generations
+
+    @property
+    def evaluations(self) -> int:
+        """mu + lambda times the generations: 3 + 21 * 40 = 843."""
+        return self.parents + self.offspring * self.generations
+
+
+class Patience:
+    """Counts generations without a better policy."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self.waited = 0
+
+    def is_over(self, better: bool) -> bool:
+        """Note a generation; tell whether it is time for a new start, and count afresh then."""
+        self.waited = 0 if better else self.waited + 1
+        if self.limit is None or self.waited < self.limit:
+            return False
+        self.waited = 0
+        return True
+
+
+@dataclass(frozen=True)
+class Pittsburgh(Evolution):
+    """An evolution strategy whose individuals are complete rule bases.
+
+    Parameters
+    ----------
+    strategies
+        What a rule can recommend; by default the paper's thirteen.
+    """
+
+    name: ClassVar[str] = "pittsburgh"
+
+    strategies: tuple[str, ...] = tuple(STRATEGIES)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._policy(self.encoding.random(np.random.default_rng(0)))  # what is wrong is told now
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """How vectors stand for rule bases; 270 numbers by default."""
+        return Encoding(self.rules, self.features, len(self.strategies))
+
+    @cached_property
+    def offered(self) -> tuple[Policy, ...]:
+        """The strategies."""
+        return tuple(Policy.parse(text) for text in self.strategies)
+
+    def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
+        """Let rule bases compete for all generations; return the best that was ever judged."""
+        best, patience = Best(), Patience(self.restart_after)
+        species = Species(self.encoding, self.mutation, self.parents)
+        brood = species.founders(self._founders(generator, ranked))
+        starting = True
+        for _ in range(self.rounds):
+            policies = [self._policy(vector) for vector in brood.vectors]
+            losses = np.array((yield policies))
+            better = best.note(policies, losses)
+            (species.adopt if starting else species.compete)(brood, losses)
+            starting = patience.is_over(better)
+            brood = self._next(species, starting, generator)
+        return best.policy
+
+    def _founders(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> list[Vector]:
+        known = [p for p in ranked if p in self.offered][: min(self.seeded, self.parents)]
+        playing = [self.encoding.playing(self.offered.index(p), generator) for p in known]
+        others = range(self.parents - len(playing))
+        return playing + [self.encoding.random(generator) for _ in others]
+
+    def _next(self, species: Species, starting: bool, generator: np.random.Generator) -> Brood:
+        if not starting:
+            return species.children(self.offspring, generator)
+        return species.founders([self.encoding.random(generator) for _ in range(self.offspring)])
+
+    def _policy(self, vector: Vector) -> RuleBase:
+        rules = self.encoding.decode(vector)
+        return RuleBase(rules, self.features, self.offered, self.window, self.name)

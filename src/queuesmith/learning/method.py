@@ -1,0 +1,86 @@
+"""What all methods of learning have in common: a conversation of policies and losses.
+
+A learner is a Python generator. It yields the policies that it wants judged, is sent their losses
+(smaller is better) in the same order, and in the end returns the policy that it has learned.
+Whatever it draws comes from the one random generator it is given, so the conversation can be held
+again: told the same losses, it asks the same questions. That is how a run is resumed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from queuesmith.base.errors import UsageError
+from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.policy.policy import Policy
+
+#: Yields policies, is sent their losses, returns the policy learned.
+Learning = Generator[Sequence[AnyPolicy], Sequence[float], AnyPolicy]
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way of learning, with all its parameters."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """How often it asks: its generations, and the first population."""
+
+    @property
+    @abstractmethod
+    def evaluations(self) -> int:
+        """How many policies it wants judged in all."""
+
+    @property
+    def offered(self) -> tuple[Policy, ...]:
+        """Fixed strategies that it can choose among, where it does."""
+        return ()
+
+    @abstractmethod
+    def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
+        """Begin to learn.
+
+        Parameters
+        ----------
+        generator
+            Where chance comes from.
+        ranked
+            Fixed strategies, the best first, for those who begin with what is known.
+        """
+
+    def settings(self) -> dict[str, Any]:
+        """Return all parameters, ready for JSON."""
+        return {"method": self.name, **asdict(self)}
+
+
+class Best:
+    """The best of what was judged so far; of equals the first."""
+
+    def __init__(self) -> None:
+        self.loss = float("inf")
+        self._policy: AnyPolicy | None = None
+
+    def note(self, policies: Sequence[AnyPolicy], losses: ArrayLike) -> bool:
+        """Look at judged policies; tell whether one of them is better than all before."""
+        place = int(np.argmin(losses))
+        least = float(np.min(losses))
+        better = least < self.loss
+        if better or self._policy is None:
+            self.loss, self._policy = least, policies[place]
+        return better
+
+    @property
+    def policy(self) -> AnyPolicy:
+        """The best policy."""
+        if self._policy is None:
+            raise UsageError("nothing was judged yet, so there is no best. Judge a policy first.")
+        return self._policy

@@ -1,0 +1,297 @@
+"""Search the front of off-line schedules over the paper's seven objectives, by NSGA-II or NSGA-III.
+
+Franke, Lepping and Schwiegelshohn measure what they learn against such a front (section 5). Like
+theirs it is an approximation: no schedule of it is proven to be the best of its kind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.checks import seeded, whole_number
+from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import as_cluster
+from queuesmith.learning.course import Progress
+from queuesmith.learning.domination import undominated
+from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
+from queuesmith.learning.offline_front import Front, Point, losses, measure
+from queuesmith.learning.split import Parts, check_objective
+from queuesmith.learning.tune import BASELINE, DEFAULT_OBJECTIVE
+from queuesmith.policy import AnyPolicy
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.objective import Objective
+from queuesmith.study.runner import simulate_many
+from queuesmith.workload import Workload
+
+Floats = NDArray[np.float64]
+
+#: Section 3.1: the response times of the five groups and of all, and the utilisation.
+SEVEN_OBJECTIVES = (*(f"awrt[{group}]" for group in range(1, GROUPS + 1)), "awrt", "utilization")
+ALGORITHMS = ("nsga3", "nsga2")
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the front is searched.
+
+    Parameters
+    ----------
+    algorithm
+        ``nsga3`` or ``nsga2``.
+    population, generations
+        How many schedules a generation has, and how many generations there are, the first counted.
+    ways
+        How schedules may be made: ``insert``, or replays under one of the backfills.
+    """
+
+    algorithm: str = "nsga3"
+    population: int = 84
+    generations: int = 40
+    ways: tuple[str, ...] = QUICK_WAYS
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise UsageError(
+                f"there is no algorithm '{self.algorithm}'. Choose from: {', '.join(ALGORITHMS)}."
+            )
+        whole_number("the population", self.population, 4, "Give for example 84.")
+        whole_number("the number of generations", self.generations, 1, "Give for example 40.")
+        check_ways(self.ways)
+
+
+def pareto_front(
+    workload: Workload,
+    cluster: Cluster | None = None,
+    objective: str | Objective = DEFAULT_OBJECTIVE,
+    policies: Sequence[AnyPolicy | str] = (),
+    search: Search | None = None,
+    *,
+    cores: int | None = None,
+    strict: bool = False,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Front:
+    """Find off-line schedules none of which is better than another in all seven objectives.
+
+    Parameters
+    ----------
+    workload, cluster, cores, strict
+        As for ``simulate``.
+    objective
+        In whose direction distances to the front are measured.
+    policies
+        Policies to measure against the front, replayed on-line; FCFS with EASY always is.
+    search
+        How to search.
+    seed
+        Same seed, same front, on any number of workers.
+    workers
+        How many schedules are made at the same time; by default one for each core.
+    progress
+        Is called after each generation.
+    """
+    chosen, generator = search or Search(), seeded(seed)
+    wanted = Objective(objective) if isinstance(objective, str) else objective
+    machine = as_cluster(workload, cluster, cores)
+    jobs = workload.fitting(machine.cores, strict=strict)
+    check_objective(Parts(jobs, None), machine, wanted)
+    names, left_out = _objectives(jobs, machine)
+    online = simulate_many(jobs, machine, [BASELINE, *policies], workers=workers)
+    watch = _Watch(chosen, wanted, progress)
+    with OfflineSchedules(jobs, machine, chosen.ways, workers=workers) as offline:
+        found = _search(chosen, offline, names, wanted, generator, watch)
+    best = undominated(np.array([losses(point.values, names) for point in found]))
+    sign = -1.0 if wanted.better == "higher" else 1.0
+    return Front(
+        log=jobs.name,
+        jobs=len(jobs),
+        cores=machine.cores,
+        objective=wanted,
+        objectives=names,
+        left_out=left_out,
+        points=tuple(sorted((found[place] for place in best), key=lambda p: sign * p.value)),
+        policies=_distinct(measure(schedule, names, wanted) for schedule in online),
+        settings={**asdict(chosen), "ways": list(chosen.ways), "seed": seed},
+        evaluations=len(found),
+        seconds=watch.seconds,
+    )
+
+
+def _objectives(jobs: Workload, cluster: Cluster) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the objectives that have a value for these jobs, and those that have none."""
+    at_once = Schedule(jobs, cluster, jobs.submit, "at once")
+    known: list[str] = []
+    for name in SEVEN_OBJECTIVES:
+        try:
+            at_once.value(name)
+        except MetricError:
+            continue
+        known.append(name)
+    groups = [name for name in known if "[" in name]
+    if len(groups) < 2:
+        raise MetricError(
+            f"workload '{jobs.name}' has jobs of {len(groups)} of the groups 1 to {GROUPS}, but a "
+            "front needs two groups whose response times can be traded. Group its users in "
+            "another way, for example with --thresholds."
+        )
+    return tuple(known), tuple(name for name in SEVEN_OBJECTIVES if name not in known)
+
+
+def _search(
+    search: Search,
+    offline: OfflineSchedules,
+    names: Sequence[str],
+    objective: Objective,
+    generator: np.random.Generator,
+    watch: _Watch,
+) -> list[Point]:
+    """Let the algorithm ask for schedules; return all that were made."""
+
+    def worth(schedule: Schedule) -> Point:
+        return measure(schedule, names, objective)
+
+    found: list[Point] = []
+    conversation = _Conversation(search, offline, len(names), generator)
+    while conversation.goes_on:
+        vectors = conversation.ask()
+        points = offline.measured([offline.recipe(vector) for vector in vectors], worth)
+        conversation.tell(np.array([losses(point.values, names) for point in points]))
+        found += points
+        watch.note(points)
+    return found
+
+
+class _Conversation:
+    """An algorithm of pymoo that is asked for vectors and told their losses."""
+
+    def __init__(
+        self,
+        search: Search,
+        offline: OfflineSchedules,
+        objectives: int,
+        generator: np.random.Generator,
+    ) -> None:
+        library = _library()
+        chance = generator.random((search.population, offline.length))
+        known = offline.known_vectors()[: search.population // 2]
+        first = np.array([*known, *chance])[: search.population]
+        self._problem = library.Problem(n_var=offline.length, n_obj=objectives, xl=0.0, xu=1.0)
+        self._algorithm = _algorithm(library, search, objectives, first)
+        self._algorithm.setup(
+            self._problem,
+            termination=("n_gen", search.generations),
+            seed=int(generator.integers(2**31)),
+        )
+        self._library = library
+        self._asked: Any = None
+
+    @property
+    def goes_on(self) -> bool:
+        return bool(self._algorithm.has_next())
+
+    def ask(self) -> Floats:
+        self._asked = self._algorithm.ask()
+        return np.asarray(self._asked.get("X"), dtype=np.float64)
+
+    def tell(self, values: Floats) -> None:
+        answered = self._library.StaticProblem(self._problem, F=values)
+        self._library.Evaluator().eval(answered, self._asked)
+        self._algorithm.tell(infills=self._asked)
+
+
+def _algorithm(library: Any, search: Search, objectives: int, first: Floats) -> Any:
+    if search.algorithm == "nsga2":
+        return library.NSGA2(pop_size=search.population, sampling=first)
+    return library.NSGA3(
+        _directions(library, objectives, search.population),
+        pop_size=search.population,
+        sampling=first,
+    )
+
+
+def _directions(library: Any, objectives: int, most: int) -> Any:
+    """Return evenly spread reference directions, as many as the population has room for."""
+    partitions, chosen = 1, None
+    while True:
+        spread = library.directions("das-dennis", objectives, n_partitions=partitions)
+        if chosen is not None and len(spread) > most:
+            return chosen
+        partitions, chosen = partitions + 1, spread
+
+
+@dataclass(frozen=True)
+class _Library:
+    NSGA2: Any
+    NSGA3: Any
+    Problem: Any
+    StaticProblem: Any
+    Evaluator: Any
+    directions: Any
+
+
+def _library() -> _Library:
+    try:
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+        from pymoo.algorithms.moo.nsga3 import NSGA3
+        from pymoo.core.evaluator import Evaluator
+        from pymoo.core.problem import Problem
+        from pymoo.problems.static import StaticProblem
+        from pymoo.util.ref_dirs import get_reference_directions
+    except ImportError as error:
+        raise_if_interrupted(error)
+        raise UsageError(
+            "the front needs the library pymoo, which is not installed. "
+            "Install it with: pip install queuesmith[tune]"
+        ) from error
+    return _Library(NSGA2, NSGA3, Problem, StaticProblem, Evaluator, get_reference_directions)
+
+
+class _Watch:
+    """Counts the seconds of the search, and reports after each generation."""
+
+    def __init__(
+        self, search: Search, objective: Objective, report: Callable[[Progress], None] | None
+    ) -> None:
+        self._search, self._report = search, report
+        self._better = max if objective.better == "higher" else min
+        self._began = time.perf_counter()
+        self._best: list[float] = []
+        self._evaluations = 0
+        self._round = 0
+        self.seconds = 0.0
+
+    def note(self, points: Sequence[Point]) -> None:
+        self.seconds = time.perf_counter() - self._began
+        self._round += 1
+        self._evaluations += len(points)
+        self._best = [self._better([*self._best, *(point.value for point in points)])]
+        if self._report is None:
+            return
+        rate = self._evaluations / self.seconds if self.seconds > 0 else None
+        left = self.seconds / self._round * (self._search.generations - self._round)
+        self._report(
+            Progress(
+                self._round,
+                self._search.generations,
+                self._evaluations,
+                self._best[0],
+                rate,
+                left,
+            )
+        )
+
+
+def _distinct(points: Any) -> tuple[Point, ...]:
+    """Return policies by name, each once; the first of a name stays."""
+    named: dict[str, Point] = {}
+    for point in points:
+        named.setdefault(point.name, point)
+    return tuple(named.values())

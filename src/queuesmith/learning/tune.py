@@ -1,0 +1,173 @@
+"""Learn a policy for an objective from a log, and judge it on jobs it did not see."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from queuesmith.base.checks import seeded
+from queuesmith.base.files import AnyPath
+from queuesmith.cluster import Cluster
+from queuesmith.engine.simulate import as_cluster, simulate
+from queuesmith.learning.course import Evaluate, Progress, run
+from queuesmith.learning.method import Method
+from queuesmith.learning.methods import find_method
+from queuesmith.learning.result import Tuned
+from queuesmith.learning.split import DEFAULT_SPLIT, check_objective, split_in_time
+from queuesmith.learning.verdict import Verdict
+from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.policy.policy import Policy
+from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.schedule.guard import Guard, Limits, as_guards
+from queuesmith.schedule.objective import Objective
+from queuesmith.study.evaluate import Evaluator
+from queuesmith.study.runner import simulate_many
+from queuesmith.study.store import Store
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import CORE_COLUMNS
+
+#: The paper's: user group 1 before user group 2 before all others (section 5).
+DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+BASELINE = Policy.parse("fcfs+easy")
+
+
+def tune(
+    workload: Workload,
+    cluster: Cluster | None = None,
+    objective: str | Objective = DEFAULT_OBJECTIVE,
+    method: str | Method = "pittsburgh",
+    *,
+    no_worse: str | Guard | Sequence[str | Guard] = (),
+    cores: int | None = None,
+    strict: bool = False,
+    seed: int = 0,
+    split: float | None = DEFAULT_SPLIT,
+    workers: int | None = None,
+    store: AnyPath | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Tuned:
+    """Learn a policy that is good at an objective.
+
+    Parameters
+    ----------
+    workload, cluster, cores, strict
+        As for ``simulate``.
+    objective
+        What the policy should be good at, as an expression over metrics.
+    method
+        How to learn: a name of ``METHODS``, or a method with other parameters, such as
+        ``Pittsburgh(rules=20)``.
+    no_worse
+        Metrics that may not get worse than under FCFS with EASY on the jobs learned from, such as
+        ``"utilization"``, or ``"utilization:0.1%"`` where it may by that share. A policy under
+        which one does is not admitted: it ranks behind all that are.
+    seed
+        Same seed, same result, on any number of workers.
+    split
+        Learn on the jobs submitted in this share of the log's time span and judge on the rest;
+        None to learn on all.
+    workers
+        How many replays run at the same time; by default one for each core of this computer.
+    store
+        A file that records the run; called again with the same file, it goes on where it stopped.
+    progress
+        Is called after each round.
+
+    >>> from queuesmith import demo_workload, tune
+    >>> tuned = tune(demo_workload(), method="pittsburgh", seed=1)  # doctest: +SKIP
+    >>> tuned.improvement_percent  # doctest: +SKIP
+    """
+    generator = seeded(seed)
+    chosen = find_method(method)() if isinstance(method, str) else method
+    wanted = Objective(objective) if isinstance(objective, str) else objective
+    guards = as_guards(no_worse, bound=wanted.bound)
+    machine = as_cluster(workload, cluster, cores)
+    parts = split_in_time(workload.fitting(machine.cores, strict=strict), split)
+    check_objective(parts, machine, wanted)
+    for guard in guards:
+        check_objective(parts, machine, guard.objective, "no-worse")
+
+    with ExitStack() as stack:
+        record = None
+        if store is not None:
+            facts = _facts(parts.learning, machine, wanted, guards, chosen, seed)
+            record = stack.enter_context(Store(store, facts))
+        limits = _limits(parts.learning, machine, guards)
+        judge = stack.enter_context(
+            Evaluator(parts.learning, machine, wanted, workers=workers, limits=limits)
+        )
+        ranked = rank_fixed(judge.values, (*THIRTEEN, *chosen.offered))
+        course = run(
+            chosen,
+            chosen.learn(generator, ranked),
+            judge.values,
+            higher_is_better=wanted.better == "higher",
+            store=record,
+            progress=progress,
+        )
+        # FCFS with EASY is always admitted, so the first of the fixed strategies is, too.
+        learned = course.policy if judge.admits(course.policy) else ranked[0]
+
+    def judged(part: Workload) -> Verdict:
+        policies: tuple[AnyPolicy, ...] = (learned, BASELINE, ranked[0])
+        ours, easy, fixed = simulate_many(part, machine, policies, workers=workers)
+        return Verdict(wanted, ours, easy, fixed, guards)
+
+    learning = judged(parts.learning)
+    held_out = None if parts.held_out is None else judged(parts.held_out)
+    return Tuned(
+        policy=learned,
+        settings=chosen.settings(),
+        objective=wanted,
+        seed=seed,
+        split=split if held_out is not None else None,
+        learning=learning,
+        held_out=held_out,
+        history=course.steps,
+        evaluations=course.evaluations,
+        seconds=course.seconds,
+    )
+
+
+def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]:
+    """Return fixed strategies, each once, the best first; of equals the first given."""
+    fixed = list(dict.fromkeys(strategies))
+    return [fixed[place] for place in np.argsort(evaluate(fixed), kind="stable")]
+
+
+def _limits(workload: Workload, cluster: Cluster, guards: Sequence[Guard]) -> Limits | None:
+    return Limits(guards, simulate(workload, cluster, BASELINE)) if guards else None
+
+
+def _facts(
+    workload: Workload,
+    cluster: Cluster,
+    objective: Objective,
+    guards: Sequence[Guard],
+    method: Method,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what makes a run what it is: with other facts it would be another run."""
+    jobs = hashlib.sha256()
+    for column in CORE_COLUMNS:
+        jobs.update(np.ascontiguousarray(getattr(workload, column)).tobytes())
+    return {
+        **method.settings(),
+        "jobs": f"{len(workload)} jobs of {workload.name} ({jobs.hexdigest()[:16]})",
+        "cores": cluster.cores,
+        "objective": str(objective),
+        "bound": objective.bound,
+        "no_worse": _written(guards),
+        "seed": seed,
+        "version": version("queuesmith"),
+    }
+
+
+def _written(guards: Sequence[Guard]) -> list[list[Any]] | None:
+    """Return guards ready for JSON, whatever the order they were named in; None for none."""
+    return sorted([str(guard), guard.bound] for guard in guards) or None

@@ -1,5 +1,0 @@
-"""Optimal planning: the best schedule of one planning step, with what is proven about it."""
-
-from queuesmith.optimal.snapshot import Snapshot
-
-__all__ = ["Snapshot"]

@@ -1,0 +1,229 @@
+"""Branching: windows are divided until the least bound of all open branches is high enough."""
+
+import math
+from typing import Any, NamedTuple
+
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.heap import rise, sink
+from queuesmith.planning.kernels.ascent import ascend
+from queuesmith.planning.kernels.placing import place
+from queuesmith.planning.kernels.windows import exclude, narrow
+
+# Places in the counters of a tree.
+OPEN, USED, SPARE, NODES, IMPROVED = range(5)
+COUNTERS = 5
+
+
+class Tree(NamedTuple):
+    """Branches: the windows of the starts, the prices, the bound, and where to split next."""
+
+    earliest: Any
+    latest: Any
+    price: Any
+    bound: Any
+    job: Any
+    split: Any
+    heap: Any  # open branches, the least bound first
+    spare: Any  # places that are free again
+    counters: Any
+
+
+@kernel
+def bound_at(tree, place):
+    """Return the bound by which the heap is ordered."""
+    return tree.bound[tree.heap[place]]
+
+
+@kernel
+def move_open(tree, goal, source):
+    """Move a branch of the heap to another place."""
+    tree.heap[goal] = tree.heap[source]
+
+
+@kernel
+def push(tree, node):
+    """Add an open branch to the heap."""
+    place = rise(tree, tree.counters[OPEN], tree.bound[node], bound_at, move_open)
+    tree.counters[OPEN] += 1
+    tree.heap[place] = node
+
+
+@kernel
+def pop(tree):
+    """Take the open branch of the least bound."""
+    top = tree.heap[0]
+    tree.counters[OPEN] -= 1
+    count = tree.counters[OPEN]
+    node = tree.heap[count]
+    tree.heap[sink(tree, 0, count, tree.bound[node], bound_at, move_open)] = node
+    return top
+
+
+@kernel
+def new_place(tree):
+    """Return a free place for a branch."""
+    if tree.counters[SPARE] > 0:
+        tree.counters[SPARE] -= 1
+        return tree.spare[tree.counters[SPARE]]
+    tree.counters[USED] += 1
+    return tree.counters[USED] - 1
+
+
+@kernel
+def give_back(tree, node):
+    """Free the place of a branch that is closed."""
+    tree.spare[tree.counters[SPARE]] = node
+    tree.counters[SPARE] += 1
+
+
+@kernel
+def choose_split(jobs, work, earliest, latest):
+    """Return the job whose starts are most undecided, by weight; -1 where all are decided."""
+    chosen, most = -1, -1.0
+    for job in range(len(jobs.length)):
+        if earliest[job] < latest[job]:
+            reach = min(work.spread[job], jobs.length[job])
+            doubt = jobs.cores[job] * reach + 1e-9 * min(latest[job] - earliest[job], 10**9)
+            if doubt > most:
+                chosen, most = job, doubt
+    return chosen
+
+
+@kernel
+def sort_by_mean(work, order):
+    """Put jobs into the order of their average starts, by insertion."""
+    for i in range(len(order)):
+        order[i] = i
+    for i in range(1, len(order)):
+        job = order[i]
+        k = i
+        while k > 0 and work.mean[order[k - 1]] > work.mean[job]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = job
+
+
+@kernel
+def try_order(jobs, stairs, work, trial, best, room, goal, tree):
+    """Place jobs by their average starts; keep the order if it is the best so far."""
+    sort_by_mean(work, trial)
+    cost = place(jobs, stairs, trial, room)
+    if cost < goal[0]:
+        goal[1] -= goal[0] - cost
+        goal[0] = cost
+        copy(best, trial)
+        tree.counters[IMPROVED] += 1
+
+
+@kernel
+def least_cost(jobs, earliest):
+    """Return the cost if every job started at its earliest."""
+    cost = 0.0
+    for job in range(len(earliest)):
+        cost += jobs.weight[job] * earliest[job]
+    return cost
+
+
+@kernel
+def settle(jobs, stairs, grid, work, direction, successor, tree, node, aim, steps, patience, room):
+    """Bound a branch and find where to split it; return whether it stays open."""
+    earliest, latest = tree.earliest[node], tree.latest[node]
+    if not narrow(jobs, stairs, successor, earliest, latest, room):
+        return False
+    copy(work.price, tree.price[node])
+    bound = ascend(jobs, grid, work, direction, earliest, latest, aim, steps, 1.0, patience)
+    tree.bound[node] = max(tree.bound[node], bound)
+    if tree.bound[node] >= aim:
+        return False
+    copy(work.price, work.best)
+    copy(tree.price[node], work.best)
+    exclude(jobs, grid, work, earliest, latest, bound, aim)
+    if not narrow(jobs, stairs, successor, earliest, latest, room):
+        return False
+    tree.bound[node] = max(tree.bound[node], least_cost(jobs, earliest))
+    if tree.bound[node] >= aim:
+        return False
+    job = choose_split(jobs, work, earliest, latest)
+    tree.job[node] = job
+    if job < 0:  # one start is left for each job, and all fit: placing them closes the branch
+        copy(work.mean, earliest)
+        return True
+    middle = math.floor(work.mean[job])
+    tree.split[node] = min(max(middle, earliest[job]), latest[job] - 1)
+    return True
+
+
+@entry()
+def plant(
+    jobs, stairs, grid, work, direction, successor, tree, trial, best, room, goal, steps, patience
+):
+    """Settle the root, whose windows are in the first place of the tree."""
+    tree.bound[0] = -math.inf
+    tree.counters[USED] = 1
+    copy(tree.price[0], work.price)
+    if settle(
+        jobs, stairs, grid, work, direction, successor, tree, 0, goal[1], steps, patience, room
+    ):
+        push(tree, 0)
+        try_order(jobs, stairs, work, trial, best, room, goal, tree)
+
+
+@entry()
+def branch(
+    jobs,
+    stairs,
+    grid,
+    work,
+    direction,
+    successor,
+    tree,
+    trial,
+    best,
+    room,
+    goal,
+    nodes,
+    steps,
+    patience,
+):
+    """Split the open branches of the least bound, so many of them.
+
+    ``goal`` holds the cost of the best schedule, and the bound from which on a branch is closed.
+    """
+    places = len(tree.bound)
+    for _ in range(nodes):
+        spare = places - tree.counters[USED] + tree.counters[SPARE]
+        if tree.counters[OPEN] == 0 or spare < 2:
+            break
+        node = pop(tree)
+        if tree.bound[node] >= goal[1]:
+            tree.counters[OPEN] = 0
+            break
+        job = tree.job[node]
+        tree.counters[NODES] += 1
+        other = new_place(tree)
+        copy(tree.earliest[other], tree.earliest[node])
+        copy(tree.latest[other], tree.latest[node])
+        copy(tree.price[other], tree.price[node])
+        tree.bound[other] = tree.bound[node]
+        tree.latest[node, job] = tree.split[node]
+        tree.earliest[other, job] = tree.split[node] + 1
+        for child in (node, other):
+            if settle(
+                jobs,
+                stairs,
+                grid,
+                work,
+                direction,
+                successor,
+                tree,
+                child,
+                goal[1],
+                steps,
+                patience,
+                room,
+            ):
+                push(tree, child)
+                try_order(jobs, stairs, work, trial, best, room, goal, tree)
+            else:
+                give_back(tree, child)

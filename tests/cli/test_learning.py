@@ -1,0 +1,201 @@
+"""``queuesmith tune`` and ``queuesmith explain``."""
+
+import csv
+import json
+
+import pytest
+
+from queuesmith.cli import main
+
+QUICK = ("--generations", "1", "--offspring", "3", "--rules", "2", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    """Four hundred jobs of the demo's users, so that groups 1 and 2 have jobs on both sides."""
+    from queuesmith import demo_workload, write
+
+    path = tmp_path_factory.mktemp("tune") / "jobs.swf"
+    write(demo_workload().head(400), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def policy(jobs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("policy") / "policy.json"
+    assert main(["tune", str(jobs), "--cores", "256", *QUICK, "--out", str(path)]) == 0
+    return path
+
+
+def test_json_has_what_is_promised(run, jobs):
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, "--seed", "3", "--format", "json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert found["method"] == "pittsburgh"
+    assert found["objective"] == "10 * awrt[1] + 4 * awrt[2]"
+    assert found["baseline"]["name"] == "fcfs+easy"
+    assert found["best_fixed"]["value"] <= found["baseline"]["value"]
+    assert found["improvement_percent"]["best_fixed"] >= 0
+    assert found["held_out"]["jobs"] + found["jobs"] == 400
+    assert found["evaluations"] == 3 + 3
+    assert found["seconds"] > 0
+
+
+def test_a_report_can_be_written(run, jobs, tmp_path):
+    page = tmp_path / "tuned.html"
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, "--report", page)
+    assert outcome.code == 0, outcome.err
+    assert "--report" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("method", ["prob", "cca", "cma", "priority"])
+def test_every_method_can_be_named(run, jobs, method):
+    options = {
+        "prob": ("--participations", "1"),
+        "priority": ("--generations", "2", "--offspring", "3", "--backfills", "easy,none"),
+    }
+    words = options.get(method, QUICK[:-1])
+    outcome = run(
+        "tune", jobs, "--cores", "256", "--method", method, *words, "--quiet", "--format", "json"
+    )
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["evaluations"] > 0
+
+
+def test_the_table_shows_both_parts_of_the_log(run, jobs):
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, "--format", "csv")
+    rows = list(csv.DictReader(outcome.out.splitlines()))
+    assert [row["jobs"] for row in rows] == ["learned on"] * 3 + ["held out"] * 3
+
+
+def test_metrics_that_must_get_no_worse_can_be_named(run, jobs):
+    words = ("--no-worse", "utilization", "--no-worse", "awrt[1]:5%")
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, *words, "--format", "json")
+    found = json.loads(outcome.out)
+    for part in (found, found["held_out"]):
+        assert [told["metric"] for told in part["no_worse"]] == ["utilization", "awrt[1]"]
+    assert all(told["kept"] for told in found["no_worse"])
+    table = run("tune", jobs, "--cores", "256", *QUICK, *words).out
+    assert "utilization, no worse than under fcfs+easy: kept on the jobs learned from (" in table
+    assert "awrt[1], at most 5 % worse than under fcfs+easy: kept on the jobs learned" in table
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, *words, "--format", "csv")
+    rows = list(csv.DictReader(outcome.out.splitlines()))
+    assert len(rows) == 6
+    assert float(rows[2]["utilization"]) >= float(rows[0]["utilization"]) - 1e-9
+
+
+def test_without_a_split_all_is_learned_from(run, jobs):
+    words = ("--split", "none", "--format", "json")
+    found = json.loads(run("tune", jobs, "--cores", "256", *QUICK, *words).out)
+    assert found["held_out"] is None
+    assert found["jobs"] == 400
+
+
+def test_the_same_command_resumes_a_record_and_another_is_refused(run, jobs):
+    words = ("tune", jobs, "--cores", "256", *QUICK, "--store", "run.sqlite")
+    first = run(*words, "--format", "json")
+    again = run(*words, "--format", "json")
+    assert json.loads(first.out) == json.loads(again.out)
+    outcome = run(*words, "--seed", "9")
+    assert outcome.code == 2
+    assert "is the record of another run: its seed is 0, not 9" in outcome.err
+
+
+def test_a_learned_policy_works_wherever_a_policy_works(run, jobs, policy):
+    outcome = run("simulate", jobs, "--cores", "256", "--policy", policy, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["jobs"] == 400
+
+
+def test_explain_says_what_the_rules_do(run, policy):
+    outcome = run("explain", policy)
+    assert outcome.code == 0
+    assert "2 fuzzy rules over slowdown, utilization" in outcome.out
+    assert outcome.out.count("\n  when ") + outcome.out.count("\n  in all states") == 2
+
+
+def test_explain_counts_over_a_log(run, jobs, policy):
+    outcome = run("explain", policy, jobs, "--cores", "256", "--format", "json", "--quiet")
+    found = json.loads(outcome.out)
+    assert sum(sentence["count"] for sentence in found["sentences"]) == sum(
+        found["chosen"].values()
+    )
+    table = run("explain", policy, jobs, "--cores", "256").out
+    assert " %  " in table
+    assert "chosen " in table
+    rows = list(csv.DictReader(run("explain", policy, "--format", "csv").out.splitlines()))
+    assert len(rows) == 2
+
+
+def test_explain_takes_any_policy(run, log):
+    assert run("simulate", log, "--policy", "sjf+easy", "--save-policy", "sjf.json").code == 0
+    outcome = run("explain", "sjf.json", log)
+    assert outcome.out == "Policy 'sjf+easy':\n  always: short jobs first with EASY.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--method", "magic"], "there is no method 'magic'"),
+        (["--method", "prob", "--rules", "3"], "method 'prob' has no parameter 'rules'"),
+        (["--split", "most"], "--split is 'most'"),
+        (["--split", "3"], "the split is 3"),
+        (["--objective", "awrt[9]"], "group 9 has no jobs"),
+        (["--objective", "luck"], "there is no metric 'luck'"),
+        (["--no-worse", "luck"], "there is no metric 'luck'"),
+        (["--no-worse", "utilization:-1%"], "the tolerance of no-worse 'utilization' is -0.01"),
+        (["--no-worse", "awrt - mean_wait"], "is an expression"),
+        (["--no-worse", "awrt[9]"], "no-worse 'awrt[9]' cannot be computed for the learning part"),
+        (["--no-worse", "awrt", "--no-worse", "awrt"], "no-worse names 'awrt' more than once"),
+        (["--head", "1"], "leaves none on one side"),
+        (["--generations", "-1"], "the number of generations is -1"),
+        (["--features", "slowdown,luck"], "there is no feature 'luck'"),
+        (["--strategies", "fcfs+conservative"], "fcfs+plan"),
+        (["--workers", "0"], "workers is 0"),
+        (["--seed", "-1"], "the seed is -1"),
+        (["--out", "nowhere/policy.json"], "there is no folder"),
+        (["--store", "nowhere/run.sqlite"], "there is no folder"),
+    ],
+)
+def test_a_wrong_call_gets_one_sentence(run, jobs, words, sentence):
+    outcome = run("tune", jobs, "--cores", "256", *words)
+    assert outcome.code in (1, 2)
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert sentence in outcome.err
+
+
+def spoiled(policy, **changes):
+    content = json.loads(policy.read_text())
+    for key, value in changes.items():
+        content[key] = value(content[key])
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"features": lambda names: names[1:]}, "the rules look at 7 features, but 6 are named"),
+        ({"features": lambda names: ["luck", *names[1:]]}, "there is no feature 'luck'"),
+        ({"strategies": lambda names: names[1:]}, "the rules weigh 13 choices"),
+        ({"rules": lambda rules: {**rules, "width": rules["width"][1:]}}, "Give one width"),
+        ({"rules": lambda rules: {**rules, "weight": [[1], [1, 2]]}}, "no table of numbers"),
+        ({"kind": lambda kind: "oracle"}, "which is not known"),
+    ],
+)
+def test_a_wrong_rule_base_file_gets_one_sentence(run, policy, tmp_path, changes, sentence):
+    (tmp_path / "spoiled.json").write_text(spoiled(policy, **changes))
+    outcome = run("explain", "spoiled.json")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: policy file 'spoiled.json'")
+    assert outcome.err.count("\n") == 1
+    assert sentence in outcome.err
+
+
+def test_progress_is_shown_where_somebody_watches(run, jobs, monkeypatch):
+    from queuesmith.cli import learning as tuning
+
+    monkeypatch.setattr(tuning, "on_terminal", lambda: True)
+    outcome = run("tune", jobs, "--cores", "256", *QUICK[:-1], "--format", "json")
+    assert outcome.code == 0
+    json.loads(outcome.out)

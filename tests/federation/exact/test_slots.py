@@ -1,0 +1,86 @@
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from tests.federation.every_plan import shortest_makespan, tiny_queues
+
+from queuesmith.base.errors import UsageError
+from queuesmith.federation import Federation, FederationJobs
+from queuesmith.federation.exact import slot_model as slot_module
+from queuesmith.federation.exact.oas import solve_oas
+from queuesmith.federation.exact.slots import best_in_slots, slot_seconds, slots_until, solve_slots
+from queuesmith.federation.methods import place
+from queuesmith.federation.model.generate import generate_queue, paper_federation, paper_queue
+from queuesmith.federation.model.verify import verify
+from queuesmith.federation.options import PlaceOptions
+
+
+@settings(max_examples=8)
+@given(tiny_queues())
+def test_slots_of_a_second_lose_nothing(queue: tuple[Federation, FederationJobs]) -> None:
+    federation, jobs = queue
+    least = shortest_makespan(federation, jobs)
+    assume(least is not None and least <= 30)
+    found = verify(solve_slots(federation, jobs, slot=1, seconds=60))
+    assert found.facts["slot_status"] == "optimal"
+    assert found.makespan == least
+
+
+@settings(max_examples=8)
+@given(tiny_queues())
+def test_the_mip_and_the_search_need_the_same_number_of_slots(
+    queue: tuple[Federation, FederationJobs],
+) -> None:
+    federation, jobs = queue
+    least = shortest_makespan(federation, jobs)
+    assume(least is not None)
+    mip = verify(solve_slots(federation, jobs, slot=7, seconds=60))
+    best = verify(best_in_slots(federation, jobs, slot=7, seconds=20, workers=1))
+    assert mip.facts["slot_status"] == "optimal"
+    assert round(mip.facts["slot_bound"]) == best.facts["slots"] == best.facts["slot_bound"]
+    assert best.makespan >= least
+    assert slots_until(best, 7).max() == best.facts["slots"]
+
+
+def test_jobs_start_with_slots_and_oas_is_never_longer() -> None:
+    federation, jobs = paper_federation(), paper_queue("WL-2")
+    size = slot_seconds(jobs, 100)
+    found = verify(solve_slots(federation, jobs, slot=size, seconds=2))
+    best = verify(best_in_slots(federation, jobs, slot=size, seconds=20))
+    assert (found.start % size == 0).all()
+    assert (best.start % size == 0).all()
+    assert best.facts["slots"] <= found.facts["slots"]
+    assert solve_oas(federation, jobs, seconds=20).makespan <= min(found.makespan, best.makespan)
+
+
+def test_the_method_of_that_name_takes_the_slot_size() -> None:
+    jobs = generate_queue("general", 4, seed=1)
+    found = place(paper_federation(), jobs, "slots", PlaceOptions(slot_percent=200, seconds=2))
+    assert found.facts["slot_seconds"] == slot_seconds(jobs, 200)
+    assert found.lower_bound is not None
+
+
+def test_a_model_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot_module, "MOST_VARIABLES", 100)
+    with pytest.raises(UsageError, match=r"more than 100 variables.*Use larger slots"):
+        solve_slots(paper_federation(), generate_queue(), slot=300_000)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"slot": 0}, "the slot size is 0"),
+        ({"slot": -5}, "the slot size is -5"),
+        ({"slot": 0.5}, "the slot size is 0.5"),
+        ({"slot": 1000, "seconds": 0}, "the number of seconds is 0"),
+    ],
+)
+def test_a_wrong_call_is_refused(options: dict[str, Any], message: str) -> None:
+    for solve in (solve_slots, best_in_slots):
+        with pytest.raises(UsageError, match=message):
+            solve(paper_federation(), generate_queue(), **options)
+
+
+def test_a_slot_of_no_size_is_refused() -> None:
+    with pytest.raises(UsageError, match="the slot size is 0"):
+        slot_seconds(generate_queue(), 0)

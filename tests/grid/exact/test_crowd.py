@@ -1,0 +1,159 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid.brute_force import best_of, tiny_instances
+from tests.grid.genetic.genetic_twins import Dice
+
+from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid.etc.generate import generate_etc
+from queuesmith.grid.exact.bounds import Bound, lower_bound
+from queuesmith.grid.exact.crowd import CHUNK, Crowd
+from queuesmith.grid.exact.incumbent import greedy
+from queuesmith.grid.exact.kernels.columns import Columns, anneal_columns
+from queuesmith.grid.exact.search import Search
+
+
+def _random(jobs: int = 600, machines: int = 30, seed: int = 0) -> Bound:
+    rng = np.random.default_rng(seed)
+    times = rng.uniform(1, 100, (jobs, 1)) * rng.uniform(1, 10, (jobs, machines))
+    times[rng.random(times.shape) < 0.1] = np.inf
+    times[:, 0] = rng.uniform(1, 500, jobs)
+    return lower_bound(EtcMatrix(times, rng.uniform(0, 20, machines)))
+
+
+def _makespan(bound: Bound, machine: np.ndarray) -> float:
+    return Mapping(bound.matrix, machine, "crowd").makespan
+
+
+class Twin:
+    """The compiled annealing in plain Python, which computes all loads and their cost each time."""
+
+    def __init__(self, bound: Bound, columns: Columns, used: np.ndarray, seed: int) -> None:
+        self.ready = bound.matrix.ready / bound.value
+        self.columns, self.used, self.dice = columns, used.copy(), Dice(seed)
+
+    def load(self) -> np.ndarray:
+        load = self.ready.copy()
+        for column in self.used:
+            load[self.columns.machine[column]] += self.columns.time[column]
+        return load
+
+    def cost(self, target: float, steep: float) -> float:
+        late = np.maximum(self.load() - target, 0.0)
+        return math.fsum(self.columns.price * (late + steep * late**2))
+
+    def step(self, target: float, steep: float, temperature: float) -> None:
+        order, owner = self.columns.order, self.columns.owner
+        column = order[int(self.dice.uniform() ** 2 * len(order))]
+        job = owner[column]
+        before, cost = self.used[job], self.cost(target, steep)
+        if column == before:
+            return
+        self.used[job] = column
+        worse = self.cost(target, steep) - cost
+        if worse > 0 and self.dice.uniform() >= math.exp(-worse / temperature):
+            self.used[job] = before
+
+
+@given(
+    jobs=st.integers(2, 20),
+    machines=st.integers(2, 5),
+    target=st.floats(0.5, 1.5),
+    steep=st.sampled_from([0.0, 3.0, 1000.0]),
+    temperature=st.sampled_from([1e-6, 0.01, 0.3]),
+    seed=st.integers(0, 10**6),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_step_equals_that_of_a_slow_twin(
+    jobs: int, machines: int, target: float, steep: float, temperature: float, seed: int
+) -> None:
+    bound = _random(jobs, machines, seed)
+    crowd = Crowd(bound, greedy(bound.matrix), seed=seed)
+    # At the prices of the LP many moves cost nothing, but for rounding, on which both may differ.
+    prices = np.random.default_rng(seed).uniform(0.1, 1, machines)
+    columns, state = crowd._columns._replace(price=prices), crowd._state
+    twin = Twin(bound, columns, state.column, int(state.seed[0]))
+    for _ in range(60):
+        anneal_columns(columns, state, target, steep, temperature, 1)
+        twin.step(target, steep, temperature)
+        assert state.column.tolist() == twin.used.tolist()
+    assert state.load == pytest.approx(twin.load(), rel=1e-9)
+    assert int(state.seed[0]) == twin.dice.state
+
+
+def test_the_makespan_stated_is_that_of_the_mapping_returned() -> None:
+    bound = _random()
+    crowd = Crowd(bound, greedy(bound.matrix))
+    stated = crowd.run(20 * CHUNK)
+    assert stated == pytest.approx(_makespan(bound, crowd.machine), rel=1e-12)
+
+
+def test_loads_kept_on_the_way_are_those_computed_afresh() -> None:
+    bound = _random()
+    crowd = Crowd(bound, greedy(bound.matrix))
+    crowd.run(5 * CHUNK)
+    state, columns = crowd._state, crowd._columns
+    mapping = Mapping(bound.matrix, columns.machine[state.column], "crowd")
+    assert state.load == pytest.approx(mapping.completion / bound.value, rel=1e-9)
+    assert np.array_equal(columns.owner[state.column], np.arange(bound.matrix.jobs))
+
+
+def test_it_comes_close_to_the_bound() -> None:
+    bound = _random()
+    start = greedy(bound.matrix)
+    crowd = Crowd(bound, start)
+    found = crowd.run(100 * CHUNK)
+    assert bound.value <= found < 1.03 * bound.value < _makespan(bound, start)
+
+
+def test_a_start_is_never_made_worse() -> None:
+    bound = _random(40, 5)
+    start = greedy(bound.matrix)
+    crowd = Crowd(bound, start)
+    crowd.run(CHUNK)
+    assert _makespan(bound, crowd.machine) <= _makespan(bound, start) * (1 + 1e-12)
+
+
+def test_jobs_of_the_start_that_take_far_too_long_are_moved() -> None:
+    matrix = generate_etc("u_s_hihi", jobs=200, machines=10, seed=0)
+    crowd = Crowd(lower_bound(matrix), matrix.times.argmax(axis=1))
+    assert crowd.run(20 * CHUNK) < 1.5 * lower_bound(matrix).value
+
+
+def test_few_machines_are_late_at_the_end_and_pairs_mend_them() -> None:
+    # Slow machines hold few long jobs, and no single move makes such a machine end in time.
+    bound = lower_bound(generate_etc("u_s_hihi", jobs=1600, machines=80, seed=0))
+    assert bound.rounded is not None
+    crowd = Crowd(bound, bound.rounded)
+    crowd.run(200 * CHUNK)
+    load = bound.matrix.completion(crowd.last) / bound.value
+    assert np.quantile(load, 0.9) < 1.04
+    search = Search(bound, crowd.last)
+    assert search.run(20_000) < 1.05 * bound.value
+
+
+def test_the_same_seed_gives_the_same_mapping() -> None:
+    bound = _random()
+    one, two = (Crowd(bound, greedy(bound.matrix), seed=4) for _ in range(2))
+    one.run(10 * CHUNK)
+    two.run(10 * CHUNK)
+    assert np.array_equal(one.machine, two.machine)
+
+
+def test_it_stops_when_told() -> None:
+    bound = _random(40, 5)
+    start = greedy(bound.matrix)
+    crowd = Crowd(bound, start)
+    assert crowd.run_for(1e9, stopped=lambda: True) == pytest.approx(_makespan(bound, start))
+
+
+@settings(max_examples=25, deadline=None)
+@given(tiny_instances())
+def test_it_finds_no_less_than_the_optimum(matrix: EtcMatrix) -> None:
+    bound = lower_bound(matrix)
+    crowd = Crowd(bound, greedy(matrix))
+    crowd.run(CHUNK)
+    assert _makespan(bound, crowd.machine) >= best_of(matrix, "makespan")

@@ -1,0 +1,187 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.grid.brute_force import best_of, every_mapping, tiny_instances
+
+from queuesmith.base.errors import QueuesmithError, UsageError
+from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid.etc.files import read_etc
+from queuesmith.grid.exact import flowtime as flowtime_module
+from queuesmith.grid.exact import makespan as makespan_module
+from queuesmith.grid.exact.both_criteria import bound_both
+from queuesmith.grid.exact.bounds import lower_bound
+from queuesmith.grid.exact.incumbent import greedy
+from queuesmith.grid.exact.search import Both
+from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
+from queuesmith.solving import libraries as solvers
+from queuesmith.solving.status import Status
+
+
+def _random(jobs: int = 30, machines: int = 4, seed: int = 0) -> EtcMatrix:
+    rng = np.random.default_rng(seed)
+    times = rng.uniform(1, 100, (jobs, 1)) * rng.uniform(1, 10, (jobs, machines))
+    return EtcMatrix(times, rng.uniform(0, 20, machines))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tiny_instances())
+def test_the_makespan_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> None:
+    found = solve_exact(matrix, seconds=20, workers=1)
+    assert found.makespan == pytest.approx(best_of(matrix, "makespan"), rel=1e-9)
+    assert found.status is Status.OPTIMAL
+
+
+@settings(max_examples=30, deadline=None)
+@given(tiny_instances())
+def test_the_flowtime_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> None:
+    found = solve_exact(matrix, "flowtime")
+    assert found.flowtime == pytest.approx(best_of(matrix, "flowtime"), rel=1e-12)
+    assert found.status is Status.OPTIMAL
+
+
+@settings(max_examples=10, deadline=None)
+@given(tiny_instances())
+def test_no_mapping_is_below_the_bound_on_both(matrix: EtcMatrix) -> None:
+    bound = lower_bound(matrix)
+    aim = Both(0.25 / matrix.machines, 0.75, 0.0)
+    least = min(0.75 * m.makespan + 0.25 * m.mean_flowtime for m in every_mapping(matrix))
+    assert bound_both(matrix, aim, bound, seconds=1, rounds=8).value <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("objective", list(OBJECTIVES))
+@pytest.mark.parametrize("workers", [1, 2])
+def test_each_objective_keeps_between_its_bound_and_its_start(objective: str, workers: int) -> None:
+    matrix = _random()
+    start = Mapping(matrix, greedy(matrix), "greedy", objective)
+    found = solve_exact(matrix, objective, seconds=0.5, workers=workers, start=start)
+    assert found.lower_bound is not None
+    assert found.lower_bound <= found.value <= start.value
+    assert found.objective == objective
+
+
+def test_hierarchic_has_no_more_flowtime_than_its_makespan_needs() -> None:
+    matrix = _random(60)
+    first = solve_exact(matrix, seconds=0.5)
+    start = Mapping(matrix, first.machine, "exact", "hierarchic")
+    found = solve_exact(matrix, "hierarchic", seconds=0.5, start=start)
+    assert found.makespan <= first.makespan
+    assert found.makespan < first.makespan or found.flowtime <= first.flowtime
+
+
+def test_a_small_instance_is_solved_to_proven_optimality() -> None:
+    found = solve_exact(_random(14, 3), seconds=30)
+    assert found.status is Status.OPTIMAL
+    assert found.facts["cpsat"] == "optimal"
+
+
+def test_the_mip_gives_a_bound_no_weaker_than_the_lp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(makespan_module, "CPSAT_COLUMNS", 0)
+    found = solve_exact(_random(14, 3), seconds=2)
+    assert found.lower_bound is not None
+    assert found.facts["lp_bound"] <= found.lower_bound <= found.makespan
+    assert found.gap_percent is not None
+    assert found.gap_percent < 0.01
+
+
+def test_too_many_columns_for_the_solvers_are_only_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(makespan_module, "CPSAT_COLUMNS", 0)
+    monkeypatch.setattr(makespan_module, "MIP_COLUMNS", 0)
+    found = solve_exact(_random(), seconds=0.3)
+    assert "mip_bound" not in found.facts
+    assert found.lower_bound == pytest.approx(found.facts["lp_bound"])
+
+
+def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flowtime_module, "MOST_CELLS", 10)
+    matrix = _random()
+    start = Mapping(matrix, greedy(matrix), "greedy", "flowtime")
+    for objective in ("flowtime", "simultaneous"):
+        found = solve_exact(matrix, objective, seconds=0.3, start=start)
+        assert found.lower_bound is not None
+        assert found.lower_bound <= found.value
+    assert solve_exact(matrix, "flowtime", seconds=0.3, start=start).flowtime < start.flowtime
+
+
+def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(makespan_module, "MANY", 3)
+    monkeypatch.setattr(makespan_module, "WIDE", 0.0)
+    matrix = _random(400, 4)
+    found = solve_exact(matrix, seconds=1)
+    assert found.gap_percent is not None
+    assert found.gap_percent < 1.0
+
+
+def test_one_machine_takes_all_jobs() -> None:
+    for objective in OBJECTIVES:
+        found = solve_exact(EtcMatrix([[3.0], [4.0]], ready=[1.0]), objective, seconds=0.2)
+        assert found.makespan == 8.0
+        assert found.status is Status.OPTIMAL
+
+
+def test_one_job_takes_the_machine_that_finishes_it_first() -> None:
+    found = solve_exact(EtcMatrix([[3.0, 1.0]], ready=[0.0, 1.0]), seconds=1)
+    assert found.machine.tolist() == [1]
+    assert found.status is Status.OPTIMAL
+
+
+def test_progress_is_told_of_better_values_and_bounds() -> None:
+    told: list[tuple[float, float, float]] = []
+    found = solve_exact(_random(), seconds=0.5, progress=lambda *facts: told.append(facts))
+    assert told[-1][1] == found.makespan
+    assert told[-1][2] == found.lower_bound
+
+
+def test_facts_name_the_time_of_each_part() -> None:
+    facts = solve_exact(_random(), seconds=0.5).facts
+    assert {"bound_seconds", "search_seconds", "lp_bound"} <= set(facts)
+
+
+def test_one_worker_and_a_proof_give_the_same_makespan_again() -> None:
+    one, two = (solve_exact(_random(14, 3), seconds=30, workers=1, seed=5) for _ in range(2))
+    assert one.makespan == pytest.approx(two.makespan, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "speed"}, "there is no objective 'speed'. Choose from: makespan"),
+        ({"seconds": 0}, "seconds is 0"),
+        ({"workers": 0}, "workers is 0"),
+    ],
+)
+def test_a_wrong_call_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        solve_exact(_random(), **options)
+
+
+def test_a_start_of_another_instance_is_refused() -> None:
+    other = _random(5)
+    with pytest.raises(UsageError, match="Start from its own"):
+        solve_exact(_random(), start=Mapping(other, greedy(other), "greedy"))
+
+
+@pytest.mark.parametrize("missing", ["scipy", "ortools"])
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    real = solvers.importlib.import_module
+
+    def refuse(name: str) -> Any:
+        if name.startswith(missing):
+            raise ImportError(f"No module named '{missing}'")
+        return real(name)
+
+    monkeypatch.setattr(solvers.importlib, "import_module", refuse)
+    with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install queuesmith\[exact\]"):
+        solve_exact(_random())
+
+
+@pytest.mark.data
+def test_three_seconds_come_within_one_per_cent(data: Path) -> None:
+    matrix = read_etc(data / "etc" / "512x16" / "u_c_hihi.0")
+    found = solve_exact(matrix, seconds=3)
+    assert found.gap_percent is not None
+    assert found.gap_percent < 1.0

@@ -1,0 +1,103 @@
+"""What CMA-ES searches: rule bases, and a parametric order."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from queuesmith.base.errors import UsageError
+from queuesmith.learning.cma_library import CmaSearch
+from queuesmith.learning.cma_search import Cma
+from queuesmith.learning.course import run
+from queuesmith.learning.priority import TUNED, Priority, parametric
+from queuesmith.policy import Policy
+from tests.learning.judges import Teacher, prefers_patience
+
+RANKED = [Policy.parse("group"), Policy.parse("fcfs+easy")]
+
+
+def learned(method, judge, seed=0):
+    return run(method, method.learn(np.random.default_rng(seed), RANKED), judge)
+
+
+def test_rule_bases_get_better_and_the_best_is_returned():
+    judge = Teacher()
+    method = Cma(generations=25, rules=3, features=("utilization",))
+    course = learned(method, judge)
+    assert judge.loss(course.policy) == course.steps[-1].best < course.steps[0].best
+    assert judge.asked == [1] + [21] * 25
+    assert course.evaluations == method.evaluations
+
+
+def test_it_starts_from_the_best_fixed_strategy_unless_told_otherwise():
+    states = np.random.default_rng(1).random((20, 7))
+    first = next(Cma().learn(np.random.default_rng(0), RANKED))[0]
+    assert {str(first.strategies[first.choose(state)]) for state in states} == {"group"}
+    chance = next(Cma(seeded=False).learn(np.random.default_rng(0), RANKED))[0]
+    assert len({chance.choose(state) for state in states}) > 1
+
+
+def test_the_priority_is_found_with_its_backfill():
+    method = Priority(generations=60, offspring=12)
+    course = learned(method, prefers_patience)
+    assert course.policy.backfill == "list"
+    assert course.policy.order.parameters["beta"] == pytest.approx(2, abs=0.2)
+    assert course.policy.order.parameters["gamma"] == pytest.approx(-1, abs=0.2)
+    assert course.evaluations == method.evaluations == 720
+
+
+def test_a_short_search_still_tries_every_backfill():
+    seen = []
+
+    def judge(policies):
+        seen.append(policies[0].backfill)
+        return prefers_patience(policies)
+
+    learned(Priority(generations=3, offspring=4), judge)
+    assert seen == ["easy", "none", "list"]
+
+
+def test_parameters_of_the_order_have_their_places():
+    policy = parametric(np.arange(float(len(TUNED))), "easy")
+    assert policy.order.parameters["group_2"] == 1
+    assert policy.order.parameters["gamma"] == len(TUNED) - 1
+    assert policy.order.parameters["group_5"] == 0
+    assert Policy.parse(str(policy)) == policy
+
+
+@pytest.mark.parametrize("method", [Cma(generations=3, rules=2), Priority(generations=4)])
+def test_chance_comes_from_the_seed_alone(method):
+    judge = Teacher() if isinstance(method, Cma) else prefers_patience
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - it must not change
+    first = learned(method, judge, 5).policy
+    np.random.standard_normal(3)  # noqa: NPY002
+    changed = np.random.get_state()[1].copy()  # noqa: NPY002
+    second = learned(method, judge, 5).policy
+    other = learned(method, judge, 6).policy
+    assert first.to_dict() == second.to_dict() != other.to_dict()
+    assert np.array_equal(np.random.get_state()[1], changed)  # noqa: NPY002
+    assert len(before) == len(changed)
+
+
+def test_without_the_library_a_sentence_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cma", None)
+    with pytest.raises(UsageError, match=r"pip install queuesmith\[tune\]"):
+        CmaSearch(np.zeros(2), 1.0, 4, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong"),
+    [
+        (Cma, {"offspring": 1}),
+        (Cma, {"generations": 0}),
+        (Cma, {"step": 0}),
+        (Priority, {"offspring": 1}),
+        (Priority, {"generations": 0}),
+        (Priority, {"step": -1}),
+        (Priority, {"backfills": ()}),
+        (Priority, {"backfills": ("easy", "magic")}),
+    ],
+)
+def test_wrong_parameters_are_refused_at_once(method, wrong):
+    with pytest.raises(UsageError):
+        method(**wrong)

@@ -1,0 +1,237 @@
+"""Learning from a log, and what is known about the result."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from queuesmith import Cluster, Objective, Workload, read, simulate, verify, write
+from queuesmith.base.errors import MetricError, UsageError, WorkloadError
+from queuesmith.learning import tune
+from queuesmith.learning.evolution import Pittsburgh
+from queuesmith.learning.methods import ALIASES, METHODS, find_method, make_method
+from queuesmith.learning.priority import Priority
+from queuesmith.learning.probability import Probability
+from queuesmith.policy import load_policy
+from queuesmith.policy.strategies import THIRTEEN
+
+OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+SMALL = Pittsburgh(generations=2, parents=2, offspring=4, rules=3)
+
+
+def busy_log(count=300, seed=0):
+    """Jobs of two groups over four weeks that keep 16 cores busy."""
+    chance = np.random.default_rng(seed)
+    runtime = chance.integers(3600, 12 * 3600, count)
+    return Workload(
+        np.sort(chance.integers(0, 28 * 86_400, count)),
+        runtime,
+        2 * runtime,
+        chance.integers(1, 16, count),
+        user=chance.integers(0, 6, count),
+        group=chance.integers(1, 4, count),
+        name="busy",
+    )
+
+
+@pytest.fixture(scope="module")
+def log():
+    return busy_log()
+
+
+@pytest.fixture(scope="module")
+def tuned(log):
+    return tune(log, cores=16, method=SMALL, seed=1)
+
+
+def test_the_result_says_what_the_policy_is_worth_on_both_parts(log, tuned):
+    first, rest = tuned.learning, tuned.held_out
+    border = log.submit[0] + 0.7 * log.span
+    assert (first.learned.workload.submit < border).all()
+    assert (rest.learned.workload.submit >= border).all()
+    assert len(first.learned) + len(rest.learned) == len(log)
+    for verdict in (first, rest):
+        for schedule in verdict.schedules.values():
+            verify(schedule)
+        again = simulate(verdict.learned.workload, cores=16, policy=tuned.policy)
+        assert verdict.values["learned"].value == again.value(OBJECTIVE)
+        assert verdict.baseline.policy == "fcfs+easy"
+
+
+def test_the_best_fixed_strategy_is_chosen_on_the_jobs_learned_from(tuned):
+    jobs = tuned.learning.learned.workload
+    values = [simulate(jobs, cores=16, policy=each).value(OBJECTIVE) for each in THIRTEEN]
+    assert tuned.best_fixed == str(THIRTEEN[int(np.argmin(values))])
+    assert tuned.learning.values["best_fixed"].value == min(values)
+    assert tuned.held_out.best_fixed.policy == tuned.best_fixed
+
+
+def test_a_seeded_learner_is_never_worse_than_the_best_fixed_strategy(tuned):
+    assert tuned.improvement_percent["best_fixed"] >= 0
+    assert tuned.history[-1].best == tuned.learning.values["learned"].value
+
+
+def test_improvement_is_measured_against_both(tuned):
+    values = {part: interval.value for part, interval in tuned.held_out.values.items()}
+    for part in ("baseline", "best_fixed"):
+        wanted = 100 * (values[part] - values["learned"]) / values[part]
+        assert tuned.held_out.improvement_percent[part] == pytest.approx(wanted)
+
+
+def test_json_has_what_the_command_promises(tuned):
+    found = json.loads(json.dumps(tuned.to_dict()))
+    promised = {"method", "objective", "baseline", "best_fixed", "improvement_percent", "held_out"}
+    assert promised | {"evaluations", "seconds"} <= set(found)
+    assert set(found["improvement_percent"]) == {"baseline", "best_fixed"}
+    assert found["baseline"]["name"] == "fcfs+easy"
+    assert promised - {"method", "objective", "held_out"} <= set(found["held_out"])
+    assert found["evaluations"] == SMALL.evaluations == 10
+    assert found["held_out"]["learned"]["low"] <= found["held_out"]["learned"]["high"]
+    assert len(found["history"]) == SMALL.rounds
+
+
+def test_the_table_has_a_row_for_each_policy_on_each_part(tuned):
+    assert tuned.table["jobs"].tolist() == ["learned on"] * 3 + ["held out"] * 3
+    assert "fcfs+easy" in tuned.table["policy"][0]
+    assert "better than EASY by" in repr(tuned)
+    assert "<table" in tuned._repr_html_()
+
+
+def test_policy_and_result_can_be_saved(tuned, tmp_path):
+    tuned.policy.save(tmp_path / "policy.json")
+    tuned.save(tmp_path / "result.json")
+    loaded = load_policy(tmp_path / "policy.json")
+    assert loaded.to_dict() == tuned.policy.to_dict()
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["policy"] == tuned.policy.to_dict()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_number_of_workers_changes_nothing(log, tuned, workers):
+    other = tune(log, cores=16, method=SMALL, seed=1, workers=workers)
+    assert other.policy.to_dict() == tuned.policy.to_dict()
+    assert other.history == tuned.history
+
+
+def test_all_of_the_log_may_be_learned_from(log):
+    tuned = tune(log, Cluster(16), method=SMALL, split=None)
+    assert tuned.held_out is None
+    assert tuned.to_dict()["held_out"] is None
+    assert tuned.to_dict()["split"] is None
+    assert len(tuned.learning.learned) == len(log)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Probability(participations=1, partition={"utilization": (0.5,)}),
+        Priority(generations=2, offspring=3),
+        make_method("cca", generations=1, offspring=3, rules=2),
+        make_method("cma", generations=1, offspring=3, rules=2),
+    ],
+    ids=lambda method: method.name,
+)
+def test_every_method_learns_from_a_log(log, method):
+    tuned = tune(log.head(120), cores=16, method=method, seed=2)
+    assert tuned.method == method.name
+    assert tuned.evaluations == method.evaluations
+    assert tuned.learning.values["learned"].value > 0
+
+
+def test_higher_is_better_where_the_objective_says_so(log):
+    tuned = tune(log, cores=16, objective="utilization", method=SMALL, split=None)
+    values = tuned.learning.values
+    assert values["learned"].value >= values["best_fixed"].value >= values["baseline"].value
+    assert tuned.improvement_percent["baseline"] >= 0
+    assert tuned.history[-1].best == values["learned"].value
+
+
+def test_other_strategies_can_be_offered(log):
+    method = Pittsburgh(generations=1, offspring=3, rules=2, strategies=("ljf", "wide+easy"))
+    tuned = tune(log, cores=16, method=method)
+    assert {str(each) for each in tuned.policy.strategies} == {"ljf", "wide+easy"}
+
+
+def test_a_record_of_another_log_is_refused(log, tmp_path):
+    store = tmp_path / "run.sqlite"
+    tune(log, cores=16, method=SMALL, store=store)
+    tune(log, cores=16, method=SMALL, store=store)
+    for other in ({"seed": 1}, {"objective": Objective("awrt")}, {"cores": 32}, {"split": 0.6}):
+        with pytest.raises(UsageError, match="the record of another run"):
+            tune(log, **{"cores": 16, "method": SMALL, "store": store, **other})
+
+
+SCRIPT = """
+import sys, time
+from queuesmith import read
+from queuesmith.learning import tune
+from queuesmith.learning.evolution import Pittsburgh
+
+def report(state):
+    print(state.round, flush=True)
+    time.sleep(0.02)
+
+method = Pittsburgh(generations=9, parents=2, offspring=4, rules=3)
+tune(read("log.csv"), cores=16, method=method, split=None, store="run.sqlite", progress=report)
+"""
+
+
+def test_killed_and_resumed_it_gives_the_same(log, tmp_path):
+    write(log.head(100), tmp_path / "log.csv")
+    run = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert [int(run.stdout.readline()) for _ in range(3)] == [1, 2, 3]
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    with sqlite3.connect(tmp_path / "run.sqlite") as record:
+        (recorded,) = record.execute("SELECT count(*) FROM round").fetchone()
+    record.close()
+    assert 3 <= recorded < 10
+
+    method = Pittsburgh(generations=9, parents=2, offspring=4, rules=3)
+    jobs = read(tmp_path / "log.csv")
+    heard = []
+    options = {"cores": 16, "method": method, "split": None, "progress": heard.append}
+    resumed = tune(jobs, **options, store=tmp_path / "run.sqlite")
+    assert [state.rate is None for state in heard] == [True] * recorded + [False] * (10 - recorded)
+    fresh = tune(jobs, **options)
+    assert resumed.policy.to_dict() == fresh.policy.to_dict()
+    assert resumed.history == fresh.history
+
+
+# -- what is wrong is told before anything is replayed -------------------------------------------
+
+
+def test_an_objective_for_a_group_without_jobs_is_refused(log):
+    with pytest.raises(MetricError, match="group 5 has no jobs"):
+        tune(log, cores=16, objective="awrt[5]", method=SMALL)
+
+
+def test_a_log_shorter_than_the_split_is_refused(log):
+    with pytest.raises(WorkloadError, match="leaves none on one side"):
+        tune(log.head(1), cores=16, method=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"method": "magic"}, "there is no method 'magic'"),
+        ({"method": "pits"}, "Did you mean 'pitts'"),
+        ({"seed": -1}, "the seed is -1"),
+        ({"split": 2}, "the split is 2"),
+        ({"workers": 0}, "workers is 0"),
+    ],
+)
+def test_a_wrong_call_gets_one_sentence(log, wrong, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        tune(log, **{"cores": 16, "method": SMALL, **wrong})
+
+
+def test_methods_have_the_papers_names_too():
+    assert find_method("PITTS") is METHODS["pittsburgh"]
+    assert {find_method(alias).name for alias in ALIASES} == {"prob", "pittsburgh", "coevolution"}
+    with pytest.raises(UsageError, match="method 'prob' has no parameter 'rules'"):
+        make_method("prob", rules=3)

@@ -1,0 +1,104 @@
+import json
+
+import pytest
+from papers.grid_ga_figures import comparisons
+from papers.grid_ga_paper import TABLE_5, TABLE_6
+from papers.grid_ga_runs import COLUMNS, Pieces, _stem, generated_names
+from papers.grid_ga_tables import Summary
+
+from papers import grid_ga_runs
+
+NAMES = ["u_c_hihi.0", "u_i_lolo.0"]
+
+
+@pytest.fixture
+def pieces(tmp_path, data, monkeypatch):
+    monkeypatch.setenv("QUEUESMITH_DATA", str(data))
+    return Pieces(tmp_path / "work", seconds=0.2, exact_seconds=1.0, workers=1)
+
+
+def keep(pieces, column, name, seed, makespans):
+    """Put a run into the folder as if it had been made."""
+    course = {moment: {"makespan": m, "flowtime": 10 * m} for moment, m in makespans.items()}
+    start, end = _stem(COLUMNS[column], name)
+    seconds = list(makespans)[-1]
+    path = pieces.folder / f"{start}-{seconds}s-{end}-seed{seed:03d}.json"
+    path.write_text(json.dumps({"course": course}), encoding="utf-8")
+
+
+@pytest.mark.data
+def test_a_run_that_is_kept_is_read_and_not_made_again(pieces):
+    column = COLUMNS["carretero"]
+    pieces.make_runs(column, NAMES[:1], 1)
+    (run,) = pieces.runs(column, NAMES[0])
+    assert run["course"]["0.2"]["makespan"] > TABLE_5[NAMES[0]].simultaneous
+    (path,) = pieces.folder.iterdir()
+    path.write_text(json.dumps({"course": {"0.2": {"makespan": 1.0}}}), encoding="utf-8")
+    pieces.make_runs(column, NAMES[:1], 1)
+    assert pieces.runs(column, NAMES[0])[0]["course"]["0.2"]["makespan"] == 1.0
+
+
+@pytest.mark.data
+def test_the_page_counts_what_was_reached_and_says_how_many_runs_there_were(pieces):
+    for name in NAMES:
+        paper = TABLE_5[name].simultaneous
+        keep(pieces, "carretero", name, 0, {"0.1": 1.1 * paper, "0.2": 1.01 * paper})
+        keep(pieces, "queuesmith", name, 0, {"0.1": 1.1 * paper, "0.2": 0.99 * paper})
+    keep(pieces, "carretero", NAMES[0], 1, {"0.1": 1.1 * paper, "0.2": 1.0})
+    keep(pieces, "queuesmith", NAMES[0], 1, {"0.2": 2 * TABLE_5[NAMES[0]].simultaneous})
+    summary = Summary(pieces, NAMES, early=[0.1])
+    words = summary.reached()
+    assert "best of 1 to 2 runs after 0.2 s: at or below the paper's makespan on 1 of 2" in words
+    assert "1 to 2 runs, after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
+    assert "1 run, after 0.1 s" in words
+    assert "exact" not in words
+    assert summary.larger() == summary.generated() == summary.front(NAMES[0]) == ""
+    assert "| u_i_lolo.0 |" in summary.makespans()
+    assert "best, 0.1 s" in summary.own_makespans()
+
+
+@pytest.mark.data
+def test_a_long_run_stands_for_a_short_one_too(pieces):
+    (name,) = NAMES[:1]
+    keep(pieces, "carretero", name, 0, {"0.1": 9.0, "0.2": 8.0})
+    keep(pieces, "carretero", name, 0, {"0.1": 7.0, "0.2": 6.0, "1": 5.0})
+    keep(pieces, "carretero", name, 1, {"0.1": 4.0, "0.2": 3.0})
+    summary = Summary(pieces, [name], early=[0.1])
+    assert summary.values("carretero", name, "0.2") == [6.0, 3.0]
+    assert summary.values("carretero", name, "1") == [5.0]
+    assert "best, 1 s" not in summary.makespans()  # nobody asked for it
+    assert "best, 0.2 s" in summary.makespans()
+    assert "best, 0.2 s" not in summary.own_makespans()  # and here there is no run
+
+
+def test_large_instances_are_generated_and_their_gaps_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid_ga_runs, "SIZE", (40, 4))
+    monkeypatch.setattr(grid_ga_runs, "SEED", 3)
+    pieces = Pieces(tmp_path, seconds=0.2, exact_seconds=1.0, workers=1)
+    found = [pieces.exact(name, "makespan") for name in generated_names()]
+    near = sum(piece["gap_percent"] <= 1 for piece in found)
+    page = Summary(pieces, [], early=[]).generated()
+    assert f"within 1 % of the proven bound on {near} of 3" in page
+    assert "| u_s_hihi-seed3 |" in page
+    assert "CPR" not in page
+
+
+def test_the_figures_compare_all_operators_of_the_paper():
+    figures = comparisons()
+    assert [figure.title.split(":")[0] for figure in figures] == [
+        "Figure 3, left",
+        "Figure 3, right",
+        "Figure 4",
+        "Figure 5",
+        "Figure 6",
+        "Figure 7",
+    ]
+    assert figures[3].configs["cx"].generations == 2500
+    assert figures[5].configs["steady-state"].generations == 16500
+    work = {name: c.children * c.generations for name, c in figures[5].configs.items()}
+    assert max(work.values()) < 1.3 * min(work.values())
+
+
+def test_the_tables_of_the_paper_cover_the_same_twelve_instances():
+    assert list(TABLE_5) == list(TABLE_6)
+    assert len(TABLE_5) == 12
