@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from io import TextIOWrapper
 
 import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
-from queuesmith.cli import demo, engine, federations, grids, logs, replays, sweeps
+from queuesmith.cli import compiling, demo, engine, federations, grids, logs, replays, sweeps
 from queuesmith.cli import learning as tuning
 from queuesmith.cli import offline_fronts as fronts
 from queuesmith.cli import planning as optima
+from queuesmith.cli.compiling import tell_of_compiling
+from queuesmith.notices import listening
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
@@ -62,6 +65,7 @@ for command in (
     optima.gap,
     optima.solve,
     demo.demo,
+    compiling.warm_up,
 ):
     app.command()(command)
 app.add_typer(grids.app, name="map")
@@ -81,8 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The words after ``queuesmith``; by default those of this process.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    told = nullcontext() if {"-q", "--quiet"} & set(words) else listening(tell_of_compiling)
     try:
-        code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
+        with told:
+            code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
         sys.stdout.flush()
     except WrongCall as error:
         return _fail(_wrong_call(error), 2)
