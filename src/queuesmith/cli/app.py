@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from io import TextIOWrapper
 
 import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
+from queuesmith.base.notices import listening
 from queuesmith.cli import (
+    compiling,
     demo,
     engine,
     federations,
@@ -24,6 +27,7 @@ from queuesmith.cli import (
     replays,
     sweeps,
 )
+from queuesmith.cli.compiling import tell_of_compiling
 from queuesmith.cli.help import PanelCommand, PanelGroup
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
@@ -74,6 +78,7 @@ for command in (
     planning.gap,
     planning.solve,
     demo.demo,
+    compiling.warm_up,
 ):
     app.command(cls=PanelCommand)(command)
 app.add_typer(grids.app, name="map")
@@ -93,8 +98,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The words after ``queuesmith``; by default those of this process.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    told = nullcontext() if {"-q", "--quiet"} & set(words) else listening(tell_of_compiling)
     try:
-        code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
+        with told:
+            code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
         sys.stdout.flush()
     except WrongCall as error:
         return _fail(_wrong_call(error), 2)

@@ -7,7 +7,6 @@ CP-SAT take their place.
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +19,13 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.cluster import Cluster
+from queuesmith.compiled import load
 from queuesmith.planning.answer import Answer
 from queuesmith.planning.bounds import Proof, least_span
 from queuesmith.planning.cpsat import solve_cpsat
+from queuesmith.planning.kernels.annealing import anneal
+from queuesmith.planning.kernels.branching import branch, plant
+from queuesmith.planning.kernels.placing import place_order
 from queuesmith.planning.problem import POLICIES, Plan, Problem, placed
 from queuesmith.planning.search import Search
 from queuesmith.planning.snapshot import Snapshot
@@ -150,18 +153,9 @@ def solve(
     )
 
 
-@functools.cache
 def load_kernels() -> None:
     """Load what is compiled, or compile it the first time, so that no plan's time goes there."""
-    tiny = Snapshot.make(
-        now=0, cores=2, staircase=[(0, 2)], submit=[0, 0, 0], walltime=[2, 3, 4], width=[2, 1, 2]
-    )
-    problem = Problem.of(tiny, "artww")
-    search = Search(problem, [np.array([2, 1, 0])])
-    search.anneal(1)
-    proof = Proof(problem, np.array([2, 1, 0]))
-    proof.plant()
-    proof.branch(1)
+    load(place_order, anneal, plant, branch)
 
 
 def trivial_bound(problem: Problem) -> float:

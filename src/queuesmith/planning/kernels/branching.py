@@ -3,11 +3,15 @@
 import math
 from typing import Any, NamedTuple
 
+from numba import int64, types, void
+
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS, copy
 from queuesmith.compiled.heap import rise, sink
 from queuesmith.planning.kernels.ascent import ascend
 from queuesmith.planning.kernels.placing import place
+from queuesmith.planning.kernels.pricing import GRID_TYPE, PRICES_TYPE
+from queuesmith.planning.kernels.problem import JOBS_TYPE, ROOM_TYPE, STAIRCASE_TYPE
 from queuesmith.planning.kernels.windows import exclude, narrow
 
 # Places in the counters of a tree.
@@ -27,6 +31,25 @@ class Tree(NamedTuple):
     heap: Any  # open branches, the least bound first
     spare: Any  # places that are free again
     counters: Any
+
+
+TREE_TYPE = types.NamedTuple(
+    (INT_TABLE, INT_TABLE, REAL_TABLE, REALS, INTS, INTS, INTS, INTS, INTS), Tree
+)
+#: What planting and branching both take.
+PROOF_TYPES = (
+    JOBS_TYPE,
+    STAIRCASE_TYPE,
+    GRID_TYPE,
+    PRICES_TYPE,
+    REALS,
+    INTS,
+    TREE_TYPE,
+    INTS,
+    INTS,
+    ROOM_TYPE,
+    REALS,
+)
 
 
 @kernel
@@ -154,7 +177,7 @@ def settle(jobs, stairs, grid, work, direction, successor, tree, node, aim, step
     return True
 
 
-@entry()
+@entry(void(*PROOF_TYPES, int64, int64))
 def plant(
     jobs, stairs, grid, work, direction, successor, tree, trial, best, room, goal, steps, patience
 ):
@@ -169,7 +192,7 @@ def plant(
         try_order(jobs, stairs, work, trial, best, room, goal, tree)
 
 
-@entry()
+@entry(void(*PROOF_TYPES, int64, int64, int64))
 def branch(
     jobs,
     stairs,
