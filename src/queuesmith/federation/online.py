@@ -25,7 +25,7 @@ from queuesmith.federation.model.placement import Placement
 from queuesmith.federation.options import PlaceOptions
 from queuesmith.federation.replay.kernels.planned import run_plan
 from queuesmith.federation.replay.kernels.site import NOW, STARTED
-from queuesmith.federation.replay.packing import empty_site, nobody_running, pack_ground, pack_work
+from queuesmith.federation.replay.packing import empty_site, nobody_running, pack_jobs, pack_layout
 
 #: Decides where and when the jobs of a window run, as if the federation were empty.
 Decider = Callable[[Federation, FederationJobs], Placement]
@@ -121,9 +121,9 @@ class _Windows:
 
     def __init__(self, federation: Federation, jobs: FederationJobs, saturation: float) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.ground, self.work = pack_ground(federation), pack_work(jobs)
+        self.layout, self.packed_jobs = pack_layout(federation), pack_jobs(jobs)
         self.running = nobody_running(federation, jobs)
-        self.site = empty_site(federation, self.ground)
+        self.site = empty_site(federation, self.layout)
         self.order = np.zeros(len(jobs), np.int64)
         self.due = np.zeros(len(jobs), np.int64)
         self.waiting = np.zeros(len(jobs), np.int64)
@@ -162,8 +162,8 @@ class _Windows:
         self.order[self.planned : after] = chosen[np.argsort(plan.start, kind="stable")]
         self.planned = after
         run_plan(
-            self.ground,
-            self.work,
+            self.layout,
+            self.packed_jobs,
             self.running,
             self.site,
             self.order,

@@ -69,9 +69,9 @@ def plan_of(packed: Packed, placement: Placement) -> Plan | None:
 def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> Plan:
     """Plan jobs in an order, each as early as possible."""
     start = np.zeros(len(order), np.int64)
-    profile = plans.new_profile(packed.ground)
+    profile = plans.new_profile(packed.arrays)
     span = plans.plan(
-        packed.ground, profile, np.ascontiguousarray(order), np.ascontiguousarray(mode), start
+        packed.arrays, profile, np.ascontiguousarray(order), np.ascontiguousarray(mode), start
     )
     return Plan(np.array(mode), start, int(span))
 
@@ -79,13 +79,13 @@ def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> Plan:
 def anneal_plan(packed: Packed, plan: Plan, *, seconds: float, seed: int, halt: Ints) -> Plan:
     """Anneal from a plan until time is up; return the best plan, never a longer one."""
     ends = time.perf_counter() + seconds
-    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, halt)
+    profile, walk = plans.new_profile(packed.arrays), _new_walk(plan, seed, halt)
     steps = PROBE
     while time.perf_counter() < ends and not halt[0]:
         began = time.perf_counter()
         span = float(walk.best[0])
         walk.order[:], walk.mode[:] = walk.best_order, walk.best_mode
-        annealing.anneal(packed.ground, profile, walk, HOT * span, COLD * span, steps)
+        annealing.anneal(packed.arrays, profile, walk, HOT * span, COLD * span, steps)
         spent = max(time.perf_counter() - began, 1e-5)
         wanted = min(LONGEST_COOLING, ends - time.perf_counter())
         steps = max(PROBE, int(min(4 * steps, steps * wanted / spent)))
@@ -94,8 +94,8 @@ def anneal_plan(packed: Packed, plan: Plan, *, seconds: float, seed: int, halt: 
 
 def anneal_steps(packed: Packed, plan: Plan, *, steps: int, seed: int) -> Plan:
     """Anneal once, for so many steps; return the best plan, never a longer one."""
-    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, np.zeros(1, np.int64))
-    annealing.anneal(packed.ground, profile, walk, HOT * plan.span, COLD * plan.span, steps)
+    profile, walk = plans.new_profile(packed.arrays), _new_walk(plan, seed, np.zeros(1, np.int64))
+    annealing.anneal(packed.arrays, profile, walk, HOT * plan.span, COLD * plan.span, steps)
     return plan_in_order(packed, walk.best_order, walk.best_mode)
 
 
@@ -139,15 +139,15 @@ def beam_plan(
     -------
     A plan shorter than ``best``, or None.
     """
-    desk = packed.desk(price, best, width, halt)
+    space = packed.step_space(price, best, width, halt)
     run_beam(
-        packed.ground,
+        packed.arrays,
         packed.states,
-        desk,
+        space,
         packed.beam(width),
         packed.beam(width),
         packed.heap(SPARE * width),
         bias,
     )
-    span = int(desk.result[BEST])
-    return Plan(desk.best_mode, desk.best_start, span) if span < best else None
+    span = int(space.result[BEST])
+    return Plan(space.best_mode, space.best_start, span) if span < best else None

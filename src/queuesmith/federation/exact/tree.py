@@ -35,7 +35,7 @@ class Forest:
         self.prices: Floats = np.array(prices)
         self.tables = np.zeros((len(prices), 1 << count, packed.size))
         for price, table in zip(self.prices, self.tables, strict=True):
-            fill_table(packed.ground, packed.states, packed.rate(price), table)
+            fill_table(packed.arrays, packed.states, packed.rate(price), table)
         self.before, self.after = _never_together(packed)
 
     @staticmethod
@@ -51,15 +51,15 @@ class Forest:
         -------
         The shortest of them or None, and whether none was left out.
         """
-        desks = [self.packed.desk(self.prices[0], best, 1, halt) for _ in range(workers)]
+        spaces = [self.packed.step_space(self.prices[0], best, 1, halt) for _ in range(workers)]
         ended = [False] * workers
 
         def look(part: int) -> None:
             ended[part] = bool(
                 search_tree(
-                    self.packed.ground,
+                    self.packed.arrays,
                     self.packed.states,
-                    desks[part],
+                    spaces[part],
                     self._tree(),
                     self.before,
                     self.after,
@@ -73,9 +73,9 @@ class Forest:
             thread.start()
         for thread in threads:
             thread.join()
-        desk = min(desks, key=lambda each: int(each.result[BEST]))
-        span = int(desk.result[BEST])
-        plan = Plan(desk.best_mode, desk.best_start, span) if span < best else None
+        space = min(spaces, key=lambda each: int(each.result[BEST]))
+        span = int(space.result[BEST])
+        plan = Plan(space.best_mode, space.best_start, span) if span < best else None
         return plan, all(ended)
 
     def _tree(self) -> Tree:

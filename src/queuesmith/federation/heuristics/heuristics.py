@@ -33,8 +33,8 @@ from queuesmith.federation.replay.packing import (
     empty_line,
     empty_site,
     nobody_running,
-    pack_ground,
-    pack_work,
+    pack_jobs,
+    pack_layout,
 )
 
 
@@ -163,13 +163,13 @@ def place_by_heuristic(
 def run_order(federation: Federation, jobs: FederationJobs, order: Ints, manner: Manner) -> Running:
     """Replay jobs in a given order of the queue, and return what became of each."""
     running = nobody_running(federation, jobs)
-    ground = pack_ground(federation)
+    layout = pack_layout(federation)
     run_heuristic(
-        ground,
-        pack_work(jobs),
+        layout,
+        pack_jobs(jobs),
         empty_line(order),
         running,
-        empty_site(federation, ground),
+        empty_site(federation, layout),
         empty_draft(federation),
         manner,
     )

@@ -38,8 +38,8 @@ from queuesmith.federation.replay.packing import (
     empty_line,
     empty_site,
     nobody_running,
-    pack_ground,
-    pack_work,
+    pack_jobs,
+    pack_layout,
 )
 
 #: Orders of the queue: the greatest tasks**width * base_time**length first.
@@ -119,8 +119,8 @@ class _Search:
         self, federation: Federation, jobs: FederationJobs, saturation: float, prices: PriceBound
     ) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.ground = pack_ground(federation, prices.node_price)
-        self.work = pack_work(jobs, prices.job_bill)
+        self.layout = pack_layout(federation, prices.node_price)
+        self.packed_jobs = pack_jobs(jobs, prices.job_bill)
         self.best = nobody_running(federation, jobs)
         self.best_attempt = Attempt(np.zeros(len(jobs)))
         self.makespan = np.iinfo(np.int64).max
@@ -146,11 +146,11 @@ class _Search:
         """Schedule the queue in one way; keep it if it is the best."""
         running = nobody_running(self.federation, self.jobs)
         run_heuristic(
-            self.ground,
-            self.work,
+            self.layout,
+            self.packed_jobs,
             empty_line(queue_order(attempt.key)),
             running,
-            empty_site(self.federation, self.ground),
+            empty_site(self.federation, self.layout),
             empty_draft(self.federation),
             Manner(
                 rule=attempt.rule,
