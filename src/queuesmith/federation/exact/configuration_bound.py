@@ -23,7 +23,7 @@ import numpy as np
 
 from queuesmith.federation.exact.kernels.earning import Pricing, earn_most
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.solving.libraries import solver_library
 
 #: The share of the best prices so far in those that configurations are sought for (Wentges 1997).

@@ -11,7 +11,7 @@ from queuesmith.federation.exact.kernels.plans import ModeArrays
 from queuesmith.federation.exact.kernels.states import States, fill_states
 from queuesmith.federation.exact.kernels.steps import StepSpace
 from queuesmith.federation.exact.modes import Modes
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
 
 #: Tables over states are made where modes times states are no more than this.
 MOST_CELLS = 40_000_000

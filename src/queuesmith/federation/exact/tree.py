@@ -12,8 +12,8 @@ from queuesmith.federation.exact.configuration_bound import ConfigurationBound
 from queuesmith.federation.exact.kernels.steps import BEST
 from queuesmith.federation.exact.kernels.tree import Tree, fill_table, search_tree
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.exact.search import Plan
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.exact.search import ModePlan
+from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.solving.libraries import solver_library
 
 #: A table of all sets of jobs is made for no more jobs than this, and of no more cells than that.
@@ -44,7 +44,7 @@ class Forest:
         count = len(packed.modes.jobs)
         return packed.tabulated and count <= MOST_JOBS and packed.size << count <= MOST_CELLS
 
-    def search(self, best: int, *, workers: int, halt: Ints) -> tuple[Plan | None, bool]:
+    def search(self, best: int, *, workers: int, halt: Ints) -> tuple[ModePlan | None, bool]:
         """Look through all plans shorter than ``best``.
 
         Returns
@@ -75,7 +75,7 @@ class Forest:
             thread.join()
         space = min(spaces, key=lambda each: int(each.result[BEST]))
         span = int(space.result[BEST])
-        plan = Plan(space.best_mode, space.best_start, span) if span < best else None
+        plan = ModePlan(space.best_mode, space.best_start, span) if span < best else None
         return plan, all(ended)
 
     def _tree(self) -> Tree:

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from queuesmith.base.errors import UsageError
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.base.registry import entry
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.federation.replay.kernels.site import (
     CHEAPEST,
@@ -36,6 +37,7 @@ from queuesmith.federation.replay.packing import (
     pack_jobs,
     pack_layout,
 )
+from queuesmith.schedule import Schedule
 
 
 def arrival(jobs: FederationJobs) -> Floats:
@@ -118,7 +120,7 @@ def place_by_heuristic(
     *,
     saturation: float = 1.0,
     window: int | None = None,
-) -> Placement:
+) -> Schedule:
     """Place jobs as they arrive, by a heuristic.
 
     Parameters
@@ -147,7 +149,7 @@ def place_by_heuristic(
         patience=math.inf,
     )
     found = run_order(federation, jobs, order, manner)
-    return Placement(
+    return as_schedule(
         federation,
         jobs,
         found.start,
@@ -183,15 +185,9 @@ def queue_order(key: Floats) -> Ints:
 
 def named_heuristic(name: str) -> Heuristic:
     """Return a heuristic, or say which there are."""
-    if name not in HEURISTICS:
-        raise UsageError(f"there is no heuristic '{name}'. Choose from: {', '.join(HEURISTICS)}.")
-    return HEURISTICS[name]
+    return entry("heuristic", name, HEURISTICS)
 
 
 def named_allocation(name: str) -> int:
     """Return the number of an allocation rule, or say which there are."""
-    if name not in ALLOCATIONS:
-        raise UsageError(
-            f"there is no allocation rule '{name}'. Choose from: {', '.join(ALLOCATIONS)}."
-        )
-    return ALLOCATIONS[name]
+    return entry("allocation rule", name, ALLOCATIONS)

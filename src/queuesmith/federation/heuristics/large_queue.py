@@ -1,13 +1,13 @@
 """A heuristic of low complexity for large queues: nodes have prices, and jobs have patience.
 
-The prices are those of the bound (see `bounds.price_bound`): what a second on a node of each power
-is worth to this queue. A job that takes fast nodes and is ruled by one slow node wastes what they
-cost. So a job takes the free nodes on which its bill is least, and waits where that is more than
-``patience`` times the least it can ever be. Towards the end, a job also waits for faster nodes
+The prices are those of the bound (see `quick_bound.price_bound`): what a second on a node of each
+power is worth to this queue. A job that takes fast nodes and is ruled by one slow node wastes what
+they cost. So a job takes the free nodes on which its bill is least, and waits where that is more
+than ``patience`` times the least it can ever be. Towards the end, a job also waits for faster nodes
 where only these let it end by the makespan that is aimed at.
 
 One such schedule takes milliseconds, so that a few orders of the queue, patiences and aims are
-tried, a fixed number of them: the same seed gives the same answer.
+tried, a fixed number of them: unless time is up before, the same seed gives the same answer.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import numpy as np
 
 from queuesmith.base.checks import seeded
 from queuesmith.federation.heuristics.heuristics import queue_order
-from queuesmith.federation.model.federation import Federation, Floats
+from queuesmith.federation.model.clusters import Floats
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.model.quick_bound import PriceBound, price_bound, simple_bound
 from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.federation.replay.kernels.site import (
@@ -41,6 +42,7 @@ from queuesmith.federation.replay.packing import (
     pack_jobs,
     pack_layout,
 )
+from queuesmith.schedule import Schedule
 
 #: Orders of the queue: the greatest tasks**width * base_time**length first.
 SHAPES = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (1.0, 0.2), (0.5, 1.0))
@@ -71,7 +73,7 @@ def place_by_prices(
     seconds: float = 10.0,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> Placement:
+) -> Schedule:
     """Place a large queue quickly and well.
 
     Parameters
@@ -88,7 +90,7 @@ def place_by_prices(
         Is called with the share done, 0 to 1.
     """
     began = time.perf_counter()
-    search = _Search(federation, jobs, saturation, price_bound(federation, jobs))
+    search = _PriceSearch(federation, jobs, saturation, price_bound(federation, jobs))
     bound = simple_bound(federation, jobs)
     total = len(SHAPES) * (len(PATIENCES) + len(OTHER_RULES)) + AIMS + NUDGES
     for done, attempt in enumerate(search.attempts(bound, seeded(seed)), 1):
@@ -98,7 +100,7 @@ def place_by_prices(
         if search.makespan <= bound or time.perf_counter() - began > seconds:
             break
     best = search.best
-    return Placement(
+    return as_schedule(
         federation,
         jobs,
         best.start,
@@ -112,7 +114,7 @@ def place_by_prices(
     )
 
 
-class _Search:
+class _PriceSearch:
     """The best schedule so far, and how it came about."""
 
     def __init__(

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.equations import GRACE_SECONDS, GRACE_SHARE
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.time_cost import GRACE_SECONDS, GRACE_SHARE, durations_by_level
+from queuesmith.federation.model.time_cost import durations_by_level
 
 PRICE_STEPS = 300
 STEP_DECAY = 0.97

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.replay.kernels.site import (
     COUNTERS,
