@@ -267,7 +267,13 @@ def replay_jobs(
         int | None, typer.Option(help="Waiting jobs that are decided about together.")
     ] = None,
     seconds: Annotated[float, typer.Option(help="Time for each window of an exact method.")] = 1.0,
-    seed: ClockSeed = PlaceOptions.seed,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Draws what is assumed of the jobs of a log. With the same seed heuristics and "
+            "prices repeat themselves; what oas and slots have found when time is up may differ."
+        ),
+    ] = PlaceOptions.seed,
     out: Out = None,
     picture: Picture = None,
     report: Report = None,

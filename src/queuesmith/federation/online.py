@@ -123,7 +123,7 @@ class _Windows:
 
     def __init__(self, federation: Federation, jobs: FederationJobs, saturation: float) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.layout, self.packed_jobs = pack_layout(federation), pack_jobs(jobs)
+        self.layout, self.columns = pack_layout(federation), pack_jobs(jobs)
         self.running = nobody_running(federation, jobs)
         self.site = empty_site(federation, self.layout)
         self.order = np.zeros(len(jobs), np.int64)
@@ -164,7 +164,7 @@ class _Windows:
         self.planned = after
         run_plan(
             self.layout,
-            self.packed_jobs,
+            self.columns,
             self.running,
             self.site,
             self.order,

@@ -24,7 +24,7 @@ class PlaceOptions:
         What chance follows from. What the clock did not stop comes out the same for the same
         seed and one worker; a proven optimum has the same makespan in any case.
     workers
-        How many threads an exact method may use; by default one for each core.
+        How many threads an exact method may use; by default two.
     """
 
     allocation: str = "fastest"

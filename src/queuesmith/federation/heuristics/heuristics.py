@@ -26,7 +26,9 @@ from queuesmith.federation.replay.kernels.site import (
     LINK_AWARE,
     MOST_FREE,
     ONE_CLUSTER,
+    JobArrays,
     Manner,
+    NodeLayout,
     Running,
 )
 from queuesmith.federation.replay.packing import (
@@ -162,16 +164,27 @@ def place_by_heuristic(
     )
 
 
-def run_order(federation: Federation, jobs: FederationJobs, order: Ints, manner: Manner) -> Running:
-    """Replay jobs in a given order of the queue, and return what became of each."""
+def run_order(
+    federation: Federation,
+    jobs: FederationJobs,
+    order: Ints,
+    manner: Manner,
+    *,
+    layout: NodeLayout | None = None,
+    columns: JobArrays | None = None,
+) -> Running:
+    """Replay jobs in a given order of the queue, and return what became of each.
+
+    ``layout`` and ``columns`` are the federation and the jobs, packed, where that was done before.
+    """
     running = nobody_running(federation, jobs)
-    layout = pack_layout(federation)
+    nodes = pack_layout(federation) if layout is None else layout
     run_heuristic(
-        layout,
-        pack_jobs(jobs),
+        nodes,
+        pack_jobs(jobs) if columns is None else columns,
         empty_line(order),
         running,
-        empty_site(federation, layout),
+        empty_site(federation, nodes),
         empty_draft(federation),
         manner,
     )

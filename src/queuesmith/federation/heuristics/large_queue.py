@@ -20,13 +20,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from queuesmith.base.checks import seeded
-from queuesmith.federation.heuristics.heuristics import queue_order
+from queuesmith.federation.heuristics.heuristics import queue_order, run_order
 from queuesmith.federation.model.clusters import Floats
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.model.quick_bound import PriceBound, price_bound, simple_bound
-from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.federation.replay.kernels.site import (
     CHEAPEST,
     FASTEST,
@@ -34,14 +33,7 @@ from queuesmith.federation.replay.kernels.site import (
     ONE_CLUSTER,
     Manner,
 )
-from queuesmith.federation.replay.packing import (
-    empty_draft,
-    empty_line,
-    empty_site,
-    nobody_running,
-    pack_jobs,
-    pack_layout,
-)
+from queuesmith.federation.replay.packing import nobody_running, pack_jobs, pack_layout
 from queuesmith.schedule import Schedule
 
 #: Orders of the queue: the greatest tasks**width * base_time**length first.
@@ -122,7 +114,7 @@ class _PriceSearch:
     ) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
         self.layout = pack_layout(federation, prices.node_price)
-        self.packed_jobs = pack_jobs(jobs, prices.job_bill)
+        self.columns = pack_jobs(jobs, prices.job_bill)
         self.best = nobody_running(federation, jobs)
         self.best_attempt = Attempt(np.zeros(len(jobs)))
         self.makespan = np.iinfo(np.int64).max
@@ -146,22 +138,17 @@ class _PriceSearch:
 
     def run(self, attempt: Attempt) -> None:
         """Schedule the queue in one way; keep it if it is the best."""
-        running = nobody_running(self.federation, self.jobs)
-        run_heuristic(
-            self.layout,
-            self.packed_jobs,
-            empty_line(queue_order(attempt.key)),
-            running,
-            empty_site(self.federation, self.layout),
-            empty_draft(self.federation),
-            Manner(
-                rule=attempt.rule,
-                fit=1,
-                limit=float(self.saturation),
-                window=len(self.jobs),
-                deadline=float(attempt.aim),
-                patience=float(attempt.patience),
-            ),
+        manner = Manner(
+            rule=attempt.rule,
+            fit=1,
+            limit=float(self.saturation),
+            window=len(self.jobs),
+            deadline=float(attempt.aim),
+            patience=float(attempt.patience),
+        )
+        order = queue_order(attempt.key)
+        running = run_order(
+            self.federation, self.jobs, order, manner, layout=self.layout, columns=self.columns
         )
         self.count += 1
         makespan = int(running.end.max())
