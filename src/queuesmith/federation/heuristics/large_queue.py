@@ -82,8 +82,9 @@ def place_by_prices(
         Is called with the share done, 0 to 1.
     """
     began = time.perf_counter()
-    search = _PriceSearch(federation, jobs, saturation, price_bound(federation, jobs))
-    bound = simple_bound(federation, jobs)
+    prices = price_bound(federation, jobs)
+    search = _PriceSearch(federation, jobs, saturation, prices)
+    bound = simple_bound(federation, jobs, prices)
     total = len(SHAPES) * (len(PATIENCES) + len(OTHER_RULES)) + AIMS + NUDGES
     for done, attempt in enumerate(search.attempts(bound, seeded(seed)), 1):
         search.run(attempt)

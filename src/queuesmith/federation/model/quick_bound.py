@@ -22,7 +22,9 @@ MOST_LEVELS = 12
 ROUNDING = 1e-9
 
 
-def simple_bound(federation: Federation, jobs: FederationJobs) -> int:
+def simple_bound(
+    federation: Federation, jobs: FederationJobs, prices: PriceBound | None = None
+) -> int:
     """Return a proven lower bound on the makespan, in whole seconds.
 
     It is the greater of two. One job alone: no job ends before its arrival and its time on the
@@ -30,9 +32,10 @@ def simple_bound(federation: Federation, jobs: FederationJobs) -> int:
     its cheapest nodes cost for as long as the slowest of them makes it last, and all jobs together
     cost no more than all nodes until the makespan. Every choice of prices gives a bound; a few
     steps uphill find good ones. Saturated links make jobs longer, never shorter, so that it holds
-    for any saturation.
+    for any saturation. ``prices`` is `price_bound`, where that is known.
     """
-    together = int(jobs.submit.min()) + price_bound(federation, jobs).value
+    found = price_bound(federation, jobs) if prices is None else prices
+    together = int(jobs.submit.min()) + found.value
     return max(longest_job(federation, jobs), math.ceil(together * (1 - ROUNDING)))
 
 
