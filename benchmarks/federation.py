@@ -8,8 +8,9 @@ from benchmarks.data import synthetic, trace
 from queuesmith.federation import FederationJobs
 from queuesmith.federation.heuristics.large_queue import place_by_prices
 from queuesmith.federation.model.generate import generate_federation, generate_queue
-from queuesmith.federation.model.verify import verify
+from queuesmith.federation.model.placed import peak_link_load
 from queuesmith.federation.online import replay
+from queuesmith.schedule.verify import verify
 
 JOBS = 100_000
 CASES = (
@@ -39,7 +40,7 @@ def main() -> None:
         print(
             f"{heuristic:<8} {allocation:<12} saturation {saturation:<4g} {len(jobs):,} jobs: "
             f"{took:.2f} CPU s, {len(jobs) / took:,.0f} jobs/s, "
-            f"highest load of a link {found.peak_link_load:.2f}"
+            f"highest load of a link {peak_link_load(found):.2f}"
         )
     large_queues()
 

@@ -18,17 +18,19 @@ from statistics import mean
 from papers.multicluster_figures import all_figures
 from papers.pictures import write_page
 from papers.study import RESULTS, markdown
-from queuesmith.federation import FederationJobs, Placement
-from queuesmith.federation.exact.oas import solve_oas
-from queuesmith.federation.exact.slots import best_in_slots, slot_seconds, solve_slots
-from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
+from queuesmith.federation import FederationJobs
+from queuesmith.federation.exact import best_in_slots, solve_oas, solve_slots
+from queuesmith.federation.exact.slots import slot_seconds
+from queuesmith.federation.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.model.generate import (
     PAPER_QUEUES,
     generate_queue,
     paper_federation,
     paper_queue,
 )
-from queuesmith.federation.model.verify import verify
+from queuesmith.federation.model.placed import compaction_percent, last_end
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.verify import verify
 
 #: Section 4.1: slots of 15 to 250 per cent of the mean base time.
 SLOT_PERCENTS = (15, 20, 30, 40, 50, 75, 100, 150, 200, 250)
@@ -81,20 +83,20 @@ def slot_row(percent: int, asked: argparse.Namespace) -> dict[str, object]:
     exact = verify(
         best_in_slots(FEDERATION, queue, slot=size, seconds=asked.seconds, workers=asked.workers)
     )
-    print(f"slots of {percent} %: {mip.makespan}, at best {exact.makespan}", flush=True)
+    print(f"slots of {percent} %: {last_end(mip)}, at best {last_end(exact)}", flush=True)
     proven = exact.facts["slots"] == exact.facts["slot_bound"]
     return {
         "slot %": percent,
         "slot s": size,
-        "MIP makespan": mip.makespan,
+        "MIP makespan": last_end(mip),
         "MIP s": f"{mip.seconds:.1f}",
         "HiGHS": mip.facts["slot_status"],
         "fewest slots": f"{exact.facts['slots']}" + ("" if proven else " (not proven)"),
-        "makespan then": exact.makespan,
+        "makespan then": last_end(exact),
         "solved in s": f"{exact.seconds:.1f}",
-        "compaction %": f"{exact.compaction_percent:.1f}",
-        "optimum without slots": best.makespan,
-        "loss %": f"{100 * (exact.makespan / best.makespan - 1):.1f}",
+        "compaction %": f"{compaction_percent(exact):.1f}",
+        "optimum without slots": last_end(best),
+        "loss %": f"{100 * (last_end(exact) / last_end(best) - 1):.1f}",
     }
 
 
@@ -103,10 +105,10 @@ def slot_row(percent: int, asked: argparse.Namespace) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Compared:
-    """One workload: the placements of the paper's heuristics, the slot model and oas."""
+    """One workload: the schedules of the paper's heuristics, the slot model and oas."""
 
     name: str
-    placements: dict[str, Placement]
+    schedules: dict[str, Schedule]
 
     @classmethod
     def run(cls, name: str, asked: argparse.Namespace) -> Compared:
@@ -121,22 +123,23 @@ class Compared:
             FEDERATION, queue, slot=size, seconds=asked.seconds, workers=asked.workers
         )
         found["oas"] = _best(queue, asked)
-        for placement in found.values():
-            verify(placement)
-        print(f"{name}: {found['oas'].makespan} ({found['oas'].status})", flush=True)
+        for schedule in found.values():
+            verify(schedule)
+        print(f"{name}: {last_end(found['oas'])} ({found['oas'].status})", flush=True)
         return cls(name, found)
 
     def makespans(self) -> dict[str, object]:
         """Figure 4(a), with what is proven."""
-        best = self.placements["oas"]
+        best = self.schedules["oas"]
+        queue = FederationJobs.of(best.workload)
         every = min(
-            place_by_heuristic(FEDERATION, best.jobs, heuristic, allocation).makespan
+            last_end(place_by_heuristic(FEDERATION, queue, heuristic, allocation))
             for heuristic in HEURISTICS
             for allocation in ALLOCATIONS
         )
         return {
             "workload": self.name,
-            **{name: placement.makespan for name, placement in self.placements.items()},
+            **{name: last_end(each) for name, each in self.schedules.items()},
             "best of all rules": every,
             "status": best.status,
             "oas s": f"{best.seconds:.1f}",
@@ -146,12 +149,12 @@ class Compared:
         """Figure 4(b)."""
         return {
             "workload": self.name,
-            **{name: f"{each.compaction_percent:.1f}" for name, each in self.placements.items()},
+            **{name: f"{compaction_percent(each):.1f}" for name, each in self.schedules.items()},
         }
 
 
-def _best(queue: FederationJobs, asked: argparse.Namespace) -> Placement:
-    """The best placement without slots, found once for each queue."""
+def _best(queue: FederationJobs, asked: argparse.Namespace) -> Schedule:
+    """The best schedule without slots, found once for each queue."""
     if queue.name not in _DONE:
         _DONE[queue.name] = solve_oas(
             FEDERATION, queue, seconds=asked.seconds, workers=asked.workers
@@ -159,7 +162,7 @@ def _best(queue: FederationJobs, asked: argparse.Namespace) -> Placement:
     return _DONE[queue.name]
 
 
-_DONE: dict[str, Placement] = {}
+_DONE: dict[str, Schedule] = {}
 
 
 # -- beyond the paper ------------------------------------------------------------------------------
@@ -175,12 +178,12 @@ def size_row(
         found = verify(solve_oas(FEDERATION, queue, seconds=budget, workers=asked.workers))
         bound = found.lower_bound or 1
         best_rule = min(
-            place_by_heuristic(FEDERATION, queue, heuristic, allocation).makespan
+            last_end(place_by_heuristic(FEDERATION, queue, heuristic, allocation))
             for heuristic in HEURISTICS
             for allocation in ALLOCATIONS
         )
-        assert found.makespan <= best_rule
-        gaps.append(100 * (found.makespan / bound - 1))
+        assert last_end(found) <= best_rule
+        gaps.append(100 * (last_end(found) / bound - 1))
         heuristic_gaps.append(100 * (best_rule / bound - 1))
         optimal += found.status == "optimal"
         print(f"{count} jobs, seed {seed}: gap {gaps[-1]:.2f} %", flush=True)
@@ -206,8 +209,8 @@ def report(
     minutes: float,
 ) -> str:
     """Return the whole study as Markdown."""
-    proven = sum(each.placements["oas"].status == "optimal" for each in workloads)
-    slowest = max(each.placements["oas"].seconds for each in workloads)
+    proven = sum(each.schedules["oas"].status == "optimal" for each in workloads)
+    slowest = max(each.schedules["oas"].seconds or 0.0 for each in workloads)
     return f"""# Multi-cluster scheduling: the study
 
 Made by `python -m papers.multicluster --seconds {asked.seconds:g} --mip-seconds

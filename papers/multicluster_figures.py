@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from queuesmith.federation.model.placed import compaction_percent, last_end
 from queuesmith.figures.palette import POLICY_COLOURS
+from queuesmith.figures.style import style
 
 if TYPE_CHECKING:
     from papers.multicluster import Compared
-
-GRID = "rgba(128, 140, 155, 0.3)"
 
 
 def slot_data(rows: Sequence[dict[str, object]]) -> dict[str, list[float]]:
@@ -40,11 +40,11 @@ def draw_slots(data: dict[str, list[float]]) -> Any:
             row=row,
             col=1,
         )
+    _titled(figure, "Figure 3: the size of the time slots", 760)
     for row, title in ((1, "makespan, s"), (2, "seconds"), (3, "%")):
         figure.update_yaxes(title=title, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title=names[0], row=3, col=1)
-    figure.update_layout(title="Figure 3: the size of the time slots", height=760)
-    return _plain(figure)
+    return figure
 
 
 def draw_workloads(workloads: Sequence[Compared], *, compaction: bool) -> Any:
@@ -52,18 +52,19 @@ def draw_workloads(workloads: Sequence[Compared], *, compaction: bool) -> Any:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for colour, method in enumerate(workloads[0].placements):
-        found = [each.placements[method] for each in workloads]
+    for colour, method in enumerate(workloads[0].schedules):
+        found = [each.schedules[method] for each in workloads]
         figure.add_bar(
             x=[each.name for each in workloads],
-            y=[each.compaction_percent if compaction else each.makespan for each in found],
+            y=[compaction_percent(each) if compaction else last_end(each) for each in found],
             name=method,
             marker_color=POLICY_COLOURS[colour % len(POLICY_COLOURS)],
         )
     title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan"
-    figure.update_layout(title=title, barmode="group", height=460)
+    figure.update_layout(barmode="group")
+    _titled(figure, title, 460)
     figure.update_yaxes(title="%" if compaction else "seconds")
-    return _plain(figure)
+    return figure
 
 
 def all_figures(slots: Sequence[dict[str, object]], workloads: Sequence[Compared]) -> list[Any]:
@@ -75,8 +76,7 @@ def all_figures(slots: Sequence[dict[str, object]], workloads: Sequence[Compared
     ]
 
 
-def _plain(figure: Any) -> Any:
-    figure.update_layout(paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)")
-    figure.update_xaxes(gridcolor=GRID, zeroline=False)
-    figure.update_yaxes(gridcolor=GRID, zeroline=False)
+def _titled(figure: Any, title: str, height: int) -> Any:
+    style(figure, height=height)
+    figure.update_layout(title=title, margin={"t": 90})
     return figure

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from queuesmith.federation import Federation, FederationJobs, Placement
-from queuesmith.federation.model.verify import verify
+from queuesmith.federation import Federation, FederationJobs, PlaceOptions, read_placement
+from queuesmith.schedule.verify import verify
 
 HEAD = "id,tasks,base_time,task_bandwidth,sigma"
 
@@ -39,7 +39,7 @@ def test_the_placement_is_written_and_drawn(run, paper, tmp_path):
     assert outcome.code == 0
     assert "wrote p.csv" in outcome.err
     federation, jobs = Federation.read(paper[0]), FederationJobs.read(paper[1])
-    verify(Placement.read(tmp_path / "p.csv", federation, jobs))
+    verify(read_placement(tmp_path / "p.csv", federation, jobs))
     assert (tmp_path / "p.html").stat().st_size > 1_000_000
 
 
@@ -51,6 +51,36 @@ def test_compare_lists_methods_side_by_side(run, paper):
     assert run("place", "compare", *paper, "--methods", "fcfs").code == 0
     many = json.loads(run("place", "compare", *paper, *words[:2], "--format", "json").out)
     assert many[0]["jobs"] == 8
+
+
+def test_a_report_shows_one_placement_or_several(run, paper, tmp_path):
+    outcome = run("place", *paper, "--method", "prices", "--report", "one.html")
+    assert (outcome.code, "wrote one.html" in outcome.err) == (0, True)
+    page = (tmp_path / "one.html").read_text()
+    assert "queuesmith place" in page
+    assert "peak_link_load" in page
+    words = ["--methods", "fcfs,prices", "--report", "two.html"]
+    assert run("place", "compare", *paper, *words).code == 0
+    assert "power_utilization" in (tmp_path / "two.html").read_text()
+    assert run("federation", "replay", *paper, "--report", "three.html").code == 0
+    assert (tmp_path / "three.html").exists()
+    outcome = run("place", "compare", paper[0], paper[1], paper[1], *words)
+    assert outcome.code == 2
+    assert "--report is of one queue, but 2 were given" in outcome.err
+
+
+def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
+    words = ["--methods", "slots,fcfs", "--seconds", "0.001", "--format", "csv"]
+    rows = list(csv.DictReader(run("place", "compare", *paper, *words).out.splitlines()))
+    assert "HiGHS: time is up, no placement found; this is" in rows[0]["note"]
+    assert rows[1]["note"] == ""
+
+
+def test_the_help_says_what_the_clock_stops_and_the_library_s_defaults(run):
+    words = " ".join(run("place", "run", "--help").out.replace("│", " ").split())
+    assert "What oas and slots have found when --seconds are over may differ" in words
+    assert "The same seed gives the same result" not in words
+    assert f"[default: {PlaceOptions.seconds}]" in words
 
 
 def test_queues_and_federations_are_made_by_chance(run, tmp_path):
@@ -95,7 +125,7 @@ def test_a_log_is_replayed_with_stated_assumptions(run, paper, log):
     [
         ("power = 1.0", "power = 0", "power"),
         ("bandwidth = 1000.0", "bandwidth = 0", "link of cluster 'c1'"),
-        ("nodes = 4", "nodes = 4\ncolour = 'red'", "unknown key 'colour'"),
+        ("nodes = 4", "nodes = 4\ncolour = 'red'", "there is no key 'colour'"),
     ],
 )
 def test_a_wrong_federation_gets_one_sentence(run, paper, old, new, words):

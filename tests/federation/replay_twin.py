@@ -15,10 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from queuesmith.federation import Federation, FederationJobs, Placement
+from queuesmith.federation import Federation, FederationJobs, as_schedule
 from queuesmith.federation.heuristics.heuristics import ORDERS, named_heuristic
+from queuesmith.federation.model.equations import GRACE_SECONDS, GRACE_SHARE
 from queuesmith.federation.model.fitting import LINK_TOLERANCE
-from queuesmith.federation.model.time_cost import GRACE_SECONDS, GRACE_SHARE
+from queuesmith.federation.model.placed import clusters_of, job_nodes
+from queuesmith.schedule import Schedule
 
 #: The highest load of a link that slows nobody, and what rounding may add to any limit.
 FULL = 1 + Fraction(LINK_TOLERANCE)
@@ -217,7 +219,7 @@ def replay_slowly(
     *,
     saturation: float = math.inf,
     window: int | None = None,
-) -> Placement:
+) -> Schedule:
     """Replay jobs as `queuesmith.federation.online.replay` does, slowly and plainly."""
     chosen, rule = named_heuristic(heuristic), RULES[allocation]
     todo = _twin_jobs(jobs, ORDERS[chosen.order](jobs).tolist())
@@ -255,14 +257,15 @@ def _start_one(
 
 
 def replay_plan_slowly(
-    placement: Placement, federation: Federation | None = None, *, saturation: float = math.inf
-) -> Placement:
-    """Carry out a placement as `queuesmith.federation.online.replay_placement` does, slowly."""
-    ground = placement.federation if federation is None else federation
-    jobs = placement.jobs
-    todo = _twin_jobs(jobs, [float(start) for start in placement.start])
+    plan: Schedule, federation: Federation | None = None, *, saturation: float = math.inf
+) -> Schedule:
+    """Carry out a plan as `queuesmith.federation.online.replay_placement` does, slowly."""
+    where = clusters_of(plan) if federation is None else federation
+    assert isinstance(where, Federation)
+    jobs, nodes_of = FederationJobs.of(plan.workload), job_nodes(plan)
+    todo = _twin_jobs(jobs, [float(start) for start in plan.start])
     everyone = list(todo)
-    twin = FederationTwin(ground, saturation)
+    twin = FederationTwin(where, saturation)
     while todo or twin.running:
         due = [int(job.key) for job in todo if not job.is_due]
         twin.go_on_until(min(due + [job.end for job in twin.running]))
@@ -270,7 +273,7 @@ def replay_plan_slowly(
             job.is_due = job.key <= twin.now
         claimed: set[int] = set()
         for job in sorted(todo, key=lambda job: (job.key, job.place)):
-            nodes = [int(node) for node in placement.nodes_of(job.place)]
+            nodes = [int(node) for node in nodes_of[job.place]]
             taken = claimed | {node for other in twin.running for node in other.nodes}
             if not job.is_due:
                 break
@@ -280,7 +283,7 @@ def replay_plan_slowly(
             else:
                 claimed |= set(nodes)
         twin.new_rates()
-    return _placed(ground, jobs, everyone, saturation)
+    return _placed(where, jobs, everyone, saturation)
 
 
 def _twin_jobs(jobs: FederationJobs, keys: Sequence[float]) -> list[TwinJob]:
@@ -300,13 +303,13 @@ def _twin_jobs(jobs: FederationJobs, keys: Sequence[float]) -> list[TwinJob]:
 
 def _placed(
     federation: Federation, jobs: FederationJobs, done: list[TwinJob], saturation: float
-) -> Placement:
-    return Placement(
+) -> Schedule:
+    return as_schedule(
         federation,
         jobs,
-        [job.start for job in done],  # type: ignore[arg-type]  # becomes an array there
-        [job.end for job in done],  # type: ignore[arg-type]
-        [node for job in done for node in job.nodes],  # type: ignore[arg-type]
+        [job.start for job in done],
+        [job.end for job in done],
+        [node for job in done for node in job.nodes],
         "twin",
         saturation=saturation,
     )

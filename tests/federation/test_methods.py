@@ -7,6 +7,7 @@ from queuesmith.federation import FederationJobs
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS
 from queuesmith.federation.methods import compare_methods, place
 from queuesmith.federation.model.generate import generate_federation, paper_federation, paper_queue
+from queuesmith.federation.model.placed import job_names
 from queuesmith.federation.options import PlaceOptions
 
 
@@ -17,7 +18,7 @@ def test_every_method_gives_a_placement_with_a_bound(method, spread):
     placement = place(federation, paper_queue("WL-4"), method)
     assert placement.lower_bound is not None
     assert placement.lower_bound <= placement.makespan
-    assert placement.method == method
+    assert placement.policy == method
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
@@ -30,7 +31,7 @@ def test_every_allocation_rule_can_be_asked_for(allocation):
 def test_a_queue_is_placed_as_it_stands():
     jobs = FederationJobs([1, 1], [10, 10], [0, 0], [1, 1], submit=[50, 9], id=["late", "early"])
     placement = place(paper_federation(), jobs, "fcfs")
-    assert placement.jobs.id == ("early", "late")
+    assert job_names(placement) == ("early", "late")
     assert placement.start.tolist() == [0, 0]
 
 
@@ -38,7 +39,7 @@ def test_a_bound_that_one_method_proves_holds_for_all():
     queues = [paper_queue("WL-1"), paper_queue("WL-2")]
     shares = []
     found = compare_methods(paper_federation(), queues, ["fcfs", "lpt"], progress=shares.append)
-    assert [(one.jobs.name, one.method) for one in found] == [
+    assert [(one.workload.name, one.policy) for one in found] == [
         ("WL-1", "fcfs"), ("WL-1", "lpt"), ("WL-2", "fcfs"), ("WL-2", "lpt"),
     ]  # fmt: skip
     assert found[0].lower_bound == found[1].lower_bound
@@ -46,8 +47,8 @@ def test_a_bound_that_one_method_proves_holds_for_all():
 
 
 def test_unknown_methods_and_jobs_that_cannot_run_are_refused():
-    with pytest.raises(UsageError, match="no method 'x'"):
-        place(paper_federation(), paper_queue("WL-1"), "x")
+    with pytest.raises(UsageError, match=r"no method 'fpfss'. Did you mean 'fpfs'\?"):
+        place(paper_federation(), paper_queue("WL-1"), "fpfss")
     with pytest.raises(UsageError, match="no method 'x'"):
         compare_methods(paper_federation(), [paper_queue("WL-1")], ["fcfs", "x"])
     with pytest.raises(WorkloadError, match="13 tasks"):

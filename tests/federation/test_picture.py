@@ -3,7 +3,7 @@
 import pytest
 
 from queuesmith.base.errors import UsageError
-from queuesmith.federation import Federation, FederationCluster, FederationJobs, Placement
+from queuesmith.federation import Federation, FederationCluster, FederationJobs, as_schedule
 from queuesmith.federation import picture as pictures
 from queuesmith.federation.picture import Rectangle, draw, picture_data
 
@@ -14,7 +14,8 @@ def placement():
         [FederationCluster("a", 3, 1.0, 100), FederationCluster("b", 2, 0.5, 50)]
     )
     jobs = FederationJobs([3, 1], [100, 50], [10, 0], [0.5, 1.0], id=["x", "<y>"])
-    return Placement(federation, jobs, [0, 0], [150, 50], [4, 0, 1, 2], "by hand", lower_bound=150)
+    nodes = [4, 0, 1, 2]
+    return as_schedule(federation, jobs, [0, 0], [150, 50], nodes, "by hand", lower_bound=150)
 
 
 def test_neighbouring_nodes_make_one_rectangle(placement):

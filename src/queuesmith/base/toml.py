@@ -32,14 +32,25 @@ def parse_toml(
             "Give a smaller one."
         )
     try:
-        return tomllib.loads(text)
+        content = tomllib.loads(text)
+        _check_numbers(content)
+        return content
     except tomllib.TOMLDecodeError as wrong:
         raise error(f"{what} is not TOML: {wrong}. Correct that line.") from None
     except (RecursionError, ValueError):
-        # Lists within lists without end, or a number of thousands of digits.
+        # Lists within lists without end, or a number of more than 64 bits.
         raise error(
             f"{what} nests values too deeply or has a number of too many digits. Correct it."
         ) from None
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise a ValueError for a whole number beyond 64 bits, which TOML does not have."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError
+    nested = value.values() if isinstance(value, dict) else value
+    for each in nested if isinstance(value, (dict, list)) else ():
+        _check_numbers(each)
 
 
 def check_keys(

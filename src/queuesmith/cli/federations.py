@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +13,13 @@ from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.federation.options import PlaceOptions
 
 if TYPE_CHECKING:
-    from queuesmith.federation import Federation, FederationJobs, Placement
-    from queuesmith.federation.options import PlaceOptions
+    from collections.abc import Sequence
+
+    from queuesmith.federation import FederationJobs
+    from queuesmith.schedule import Schedule
 
 app = typer.Typer(
     cls=DefaultCommandGroup,
@@ -26,40 +30,53 @@ federation_app = typer.Typer(
     help="Federations of clusters: make one, replay arriving jobs on it.", rich_markup_mode=None
 )
 
+ClockSeed = Annotated[
+    int,
+    typer.Option(
+        help="Heuristics always repeat themselves, prices does with the same seed. What oas and "
+        "slots have found when --seconds are over may differ; a proven optimum is the same length."
+    ),
+]
 FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
 Out = Annotated[Path | None, typer.Option(help="Write id, start, end and nodes as CSV.")]
 Picture = Annotated[
     Path | None, typer.Option(help="Draw nodes by time and the links, as an HTML page.")
 ]
+Report = Annotated[
+    Path | None, typer.Option(help="Write the report: figures, Gantt chart, definitions; HTML.")
+]
 SHOWN = (
     "queue", "method", "makespan", "lower_bound", "gap_percent", "status", "compaction_percent",
+)  # fmt: skip
+REPORTED = (
+    "makespan", "mean_wait", "utilization", "power_utilization", "peak_link_load", "co_allocated",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """What the methods of placing may be told."""
+    """What the methods of placing may be told; the defaults are those of the library."""
 
-    seconds: Annotated[float, typer.Option(help="Time for oas, slots and prices.")] = 10.0
+    seconds: Annotated[float, typer.Option(help="Time for oas, slots and prices.")] = (
+        PlaceOptions.seconds
+    )
     allocation: Annotated[
         str,
         typer.Option(help="Heuristics: fastest, most-free, one-cluster, link-aware or cheapest."),
-    ] = "fastest"
+    ] = PlaceOptions.allocation
     slot: Annotated[
         float, typer.Option(help="Slots: their size in per cent of the mean base time.")
-    ] = 50.0
+    ] = PlaceOptions.slot_percent
     saturation: Annotated[
         float, typer.Option(help="Load that links may carry, in times their bandwidth.")
-    ] = 1.0
-    seed: Seed = 0
+    ] = PlaceOptions.saturation
+    seed: ClockSeed = PlaceOptions.seed
     workers: Annotated[
-        int | None, typer.Option(help="Threads of exact methods; by default one for each core.")
-    ] = None
+        int | None, typer.Option(help="Threads of exact methods; by default two.")
+    ] = PlaceOptions.workers
 
     def options(self) -> PlaceOptions:
         """Return what the methods take."""
-        from queuesmith.federation.options import PlaceOptions
-
         return PlaceOptions(
             allocation=self.allocation,
             slot_percent=self.slot,
@@ -73,6 +90,7 @@ class MethodOptions:
 @app.command("run")
 @with_options
 def run(
+    context: typer.Context,
     federation: FederationFile,
     jobs: Annotated[Path, typer.Argument(help="The queue, CSV.")],
     how: MethodOptions,
@@ -81,44 +99,57 @@ def run(
     ] = "oas",
     out: Out = None,
     picture: Picture = None,
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Place one queue, all of it waiting at second 0."""
-    check_targets(out, picture)
-    ground, queue = _read(federation, jobs)
+    from queuesmith.federation import Federation, FederationJobs
+
+    check_targets(out, picture, report)
+    clusters, queue, options = Federation.read(federation), FederationJobs.read(jobs), how.options()
     from queuesmith.federation.methods import place
 
-    with progress(f"{method} on {queue.name}", quiet=quiet) as report:
-        placement = place(ground, queue, method, how.options(), progress=report)
-    _write(placement, out, picture, quiet=quiet)
-    _show(placement.to_dict(), format)
+    with progress(f"{method} on {queue.name}", quiet=quiet) as share_done:
+        found = place(clusters, queue, method, options, progress=share_done)
+    _write(found, out, picture, quiet=quiet)
+    _write_report([found], report, context, quiet=quiet)
+    _show(_facts(found), format)
 
 
 @app.command()
 @with_options
 def compare(
+    context: typer.Context,
     federation: FederationFile,
     jobs: Annotated[list[Path], typer.Argument(help="One or more queues, CSV.")],
     how: MethodOptions,
     methods: Annotated[
         str, typer.Option(help="Methods, comma-separated.")
     ] = "fcfs,sjf,bjf,fpfs,spt,lpt,prices,oas",
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Place queues by several methods, side by side with the proven bound."""
     from queuesmith.federation import Federation, FederationJobs
 
-    ground = Federation.read(federation)
+    check_targets(report)
+    if report is not None and len(jobs) > 1:
+        raise UsageError(
+            f"--report is of one queue, but {len(jobs)} were given. Write one for each."
+        )
+    clusters, options = Federation.read(federation), how.options()
     queues = [FederationJobs.read(path) for path in jobs]
     from queuesmith.federation.methods import compare_methods
 
-    with progress(f"placing {len(queues)} queues", quiet=quiet) as report:
-        found = compare_methods(ground, queues, names(methods), how.options(), progress=report)
-    rows = [placement.to_dict() for placement in found]
+    with progress(f"placing {len(queues)} queues", quiet=quiet) as share_done:
+        found = compare_methods(clusters, queues, names(methods), options, progress=share_done)
+    _write_report(found, report, context, quiet=quiet)
+    rows = [_facts(schedule) for schedule in found]
     if format is not Format.json:
-        rows = [{key: row[key] for key in (*SHOWN, "seconds")} for row in rows]
+        noted = ["note"] if any("note" in row for row in rows) else []
+        rows = [{key: row.get(key, "") for key in (*SHOWN, "seconds", *noted)} for row in rows]
     print_rows(rows, format)
 
 
@@ -218,6 +249,7 @@ class LogJobsOptions:
 @federation_app.command("replay")
 @with_options
 def replay_jobs(
+    context: typer.Context,
     federation: FederationFile,
     jobs: Annotated[Path, typer.Argument(help="Jobs with arrivals, CSV; or a job log.")],
     assumed: LogJobsOptions,
@@ -226,7 +258,7 @@ def replay_jobs(
     ] = "fcfs",
     allocation: Annotated[
         str, typer.Option(help="fastest, most-free, one-cluster, link-aware or cheapest.")
-    ] = "fastest",
+    ] = PlaceOptions.allocation,
     saturation: Annotated[
         float,
         typer.Option(help="Load up to which jobs may start, in times the bandwidth; 1 or more."),
@@ -235,45 +267,46 @@ def replay_jobs(
         int | None, typer.Option(help="Waiting jobs that are decided about together.")
     ] = None,
     seconds: Annotated[float, typer.Option(help="Time for each window of an exact method.")] = 1.0,
-    seed: Seed = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Draws what is assumed of the jobs of a log. With the same seed heuristics and "
+            "prices repeat themselves; what oas and slots have found when time is up may differ."
+        ),
+    ] = PlaceOptions.seed,
     out: Out = None,
     picture: Picture = None,
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Replay arriving jobs; links are shared, and slow down when they saturate."""
     from queuesmith.federation import Federation
-    from queuesmith.federation.options import PlaceOptions
 
-    check_targets(out, picture)
-    ground, queue = Federation.read(federation), assumed.read(jobs, seed)
+    check_targets(out, picture, report)
+    clusters, queue = Federation.read(federation), assumed.read(jobs, seed)
     if assumed.fitting:
-        queue = queue.fitting(ground, saturation)
+        queue = queue.fitting(clusters, saturation)
     for change in queue.changes:
         tell(f"note: {change}", quiet=quiet)
-    from queuesmith.federation.model.verify import verify
     from queuesmith.federation.online import replay
+    from queuesmith.schedule.verify import verify
 
-    with progress(f"replaying {len(queue):,} jobs", quiet=quiet) as report:
+    with progress(f"replaying {len(queue):,} jobs", quiet=quiet) as share_done:
         found = replay(
-            ground,
+            clusters,
             queue,
             method,
             allocation=allocation,
             saturation=saturation,
             window=window,
             options=PlaceOptions(seconds=seconds, seed=seed),
-            progress=report,
+            progress=share_done,
         )
     _write(verify(found), out, picture, quiet=quiet)
+    _write_report([found], report, context, quiet=quiet)
     proven = ("lower_bound", "gap_percent", "status")
-    _show({key: value for key, value in found.to_dict().items() if key not in proven}, format)
-
-
-def _read(federation: Path, jobs: Path) -> tuple[Federation, FederationJobs]:
-    from queuesmith.federation import Federation, FederationJobs
-
-    return Federation.read(federation), FederationJobs.read(jobs)
+    _show({key: value for key, value in _facts(found).items() if key not in proven}, format)
 
 
 def _is_jobs_file(path: Path) -> bool:
@@ -291,16 +324,35 @@ def _range(text: str, option: str) -> tuple[float, float]:
     return values[0], values[-1]
 
 
-def _write(placement: Placement, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
+def _write(schedule: Schedule, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
+    from queuesmith.federation import write_placement
     from queuesmith.federation.picture import draw
     from queuesmith.figures.page import write_figures
 
     if out is not None:
-        placement.write(out)
+        write_placement(schedule, out)
         tell(f"wrote {out}", quiet=quiet)
     if picture is not None:
-        write_figures([draw(placement)], picture, title="A placement")
+        write_figures([draw(schedule)], picture, title="A placement")
         tell(f"wrote {picture}", quiet=quiet)
+
+
+def _write_report(
+    schedules: Sequence[Schedule], path: Path | None, context: typer.Context, *, quiet: bool
+) -> None:
+    if path is None:
+        return
+    from queuesmith.report import Comparison, write_report
+
+    command = shlex.join(["queuesmith", *context.obj])
+    write_report(Comparison(tuple(schedules), REPORTED), path, command=command)
+    tell(f"wrote {path}", quiet=quiet)
+
+
+def _facts(schedule: Schedule) -> dict[str, Any]:
+    from queuesmith.federation.model.placing import placement_facts
+
+    return placement_facts(schedule)
 
 
 def _show(facts: dict[str, Any], format: Format) -> None:

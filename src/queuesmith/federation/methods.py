@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.heuristics.large_queue import place_by_prices
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placing import with_bound
 from queuesmith.federation.model.quick_bound import simple_bound
-from queuesmith.federation.model.verify import verify
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.verify import verify
 
-Progress = Callable[[float], None]
+#: Is called with the share done, 0 to 1.
+ShareDone = Callable[[float], None]
 
 
 class Method(Protocol):
@@ -27,8 +28,8 @@ class Method(Protocol):
         federation: Federation,
         jobs: FederationJobs,
         options: PlaceOptions,
-        progress: Progress,
-    ) -> Placement:
+        progress: ShareDone,
+    ) -> Schedule:
         """Return where and when each job runs; call ``progress`` with the share done, 0 to 1."""
         ...
 
@@ -39,8 +40,8 @@ def place(
     method: str = "oas",
     options: PlaceOptions | None = None,
     *,
-    progress: Progress | None = None,
-) -> Placement:
+    progress: ShareDone | None = None,
+) -> Schedule:
     """Place a queue by any method, verify the result, and say how far from the optimum it can be.
 
     The queue is taken as it stands: all jobs wait at second 0; ``submit`` only says who came first.
@@ -61,15 +62,8 @@ def place(
     queue = jobs.queued()
     check_fits(federation, queue, settings.saturation)
     found = chosen(federation, queue, settings, progress or (lambda share: None))
-    return with_bound(verify(found))
-
-
-def with_bound(placement: Placement) -> Placement:
-    """Return the placement with a quick bound where its method proved none, or a weaker one."""
-    quick = simple_bound(placement.federation, placement.jobs)
-    if placement.lower_bound is not None and placement.lower_bound >= quick:
-        return placement
-    return replace(placement, lower_bound=quick)
+    proven = verify(found).lower_bound or 0
+    return with_bound(found, max(proven, simple_bound(federation, queue)))
 
 
 def compare_methods(
@@ -78,37 +72,36 @@ def compare_methods(
     methods: Sequence[str],
     options: PlaceOptions | None = None,
     *,
-    progress: Progress | None = None,
-) -> list[Placement]:
+    progress: ShareDone | None = None,
+) -> list[Schedule]:
     """Place several queues by several methods; queue by queue, method by method.
 
-    A bound that one method proves for a queue holds for all its placements.
+    A bound that one method proves for a queue holds for all its schedules.
     """
     for method in methods:
         named_method(method)
-    found: list[Placement] = []
-    for queue in queues:
+    found: list[Schedule] = []
+    for jobs in queues:
+        queue = jobs.queued()
         mine = []
         for method in methods:
             mine.append(place(federation, queue, method, options))
             if progress is not None:
                 progress((len(found) + len(mine)) / (len(queues) * len(methods)))
-        bound = max(placement.lower_bound or 0 for placement in mine)
-        found += [replace(placement, lower_bound=bound) for placement in mine]
+        bound = max(schedule.lower_bound or 0 for schedule in mine)
+        found += [with_bound(schedule, bound) for schedule in mine]
     return found
 
 
 def named_method(name: str) -> Method:
     """Return a method, or say which there are."""
-    if name not in METHODS:
-        raise UsageError(f"there is no method '{name}'. Choose from: {', '.join(METHODS)}.")
-    return METHODS[name]
+    return entry("method", name, METHODS)
 
 
 def _by_heuristic(name: str) -> Method:
     def run(
-        federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
-    ) -> Placement:
+        federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: ShareDone
+    ) -> Schedule:
         return place_by_heuristic(
             federation, jobs, name, options.allocation, saturation=options.saturation
         )
@@ -117,8 +110,8 @@ def _by_heuristic(name: str) -> Method:
 
 
 def _by_prices(
-    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
-) -> Placement:
+    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: ShareDone
+) -> Schedule:
     return place_by_prices(
         federation,
         jobs,
@@ -130,16 +123,16 @@ def _by_prices(
 
 
 def _by_slots(
-    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
-) -> Placement:
+    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: ShareDone
+) -> Schedule:
     from queuesmith.federation.exact.slots import slots
 
     return slots(federation, jobs, options, progress)
 
 
 def _by_oas(
-    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: Progress
-) -> Placement:
+    federation: Federation, jobs: FederationJobs, options: PlaceOptions, progress: ShareDone
+) -> Schedule:
     from queuesmith.federation.exact.oas import oas
 
     return oas(federation, jobs, options, progress)

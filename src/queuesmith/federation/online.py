@@ -20,16 +20,19 @@ from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.compiled import load
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.methods import named_method, place
-from queuesmith.federation.model.federation import Federation, Ints
+from queuesmith.federation.model.clusters import Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placed import job_names, links_used, slowest_power, task_nodes
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.options import PlaceOptions
 from queuesmith.federation.replay.kernels.planned import run_plan
 from queuesmith.federation.replay.kernels.site import NOW, STARTED
-from queuesmith.federation.replay.packing import empty_site, nobody_running, pack_ground, pack_work
+from queuesmith.federation.replay.packing import empty_site, nobody_running, pack_jobs, pack_layout
+from queuesmith.schedule import Schedule
 
 #: Decides where and when the jobs of a window run, as if the federation were empty.
-Decider = Callable[[Federation, FederationJobs], Placement]
+Decider = Callable[[Federation, FederationJobs], Schedule]
 DEFAULT_WINDOW = 8
 
 
@@ -43,7 +46,7 @@ def replay(
     window: int | None = None,
     options: PlaceOptions | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Placement:
+) -> Schedule:
     """Replay jobs that arrive over time.
 
     Parameters
@@ -87,17 +90,17 @@ def replay(
 
 
 def replay_placement(
-    placement: Placement,
+    plan: Schedule,
     federation: Federation | None = None,
     *,
     saturation: float = math.inf,
-) -> Placement:
-    """Carry out a placement: each job on its nodes, at its start or as soon after as they are free.
+) -> Schedule:
+    """Carry out a plan: each job on its nodes, at its start or as soon after as they are free.
 
     Parameters
     ----------
-    placement
-        The plan.
+    plan
+        A schedule on a federation, such as `place` returns.
     federation
         What it is carried out on, by default what it was made for: one with other powers or links
         shows what the plan is worth there. It must have as many nodes.
@@ -105,18 +108,17 @@ def replay_placement(
         A job starts only if no link is then loaded beyond so many times its bandwidth.
     """
     _check_saturation(saturation)
-    ground = placement.federation if federation is None else federation
-    if ground.nodes != placement.federation.nodes:
+    where = plan.cluster if federation is None else federation
+    if not isinstance(where, Federation) or where.nodes != plan.cluster.cores:
         raise UsageError(
-            f"federation '{ground.name}' has {ground.nodes} nodes, but the placement was made for "
-            f"{placement.federation.nodes}. Give one of the same size."
+            f"'{where.name}' has {where.cores} nodes, but the plan was made for a federation of "
+            f"{plan.cluster.cores}. Give one of the same size."
         )
     load(run_plan)
     began = time.perf_counter()
-    windows = _Windows(ground, placement.jobs, saturation)
-    everyone = np.arange(len(placement.jobs))
-    windows.carry_out(everyone, placement, placement.start, to_the_end=True)
-    return windows.finished(f"{placement.method}, replayed", time.perf_counter() - began)
+    windows = _Windows(where, FederationJobs.of(plan.workload), saturation)
+    windows.carry_out(np.arange(len(plan)), plan, plan.start, to_the_end=True)
+    return windows.finished(f"{plan.policy}, replayed", time.perf_counter() - began)
 
 
 class _Windows:
@@ -124,9 +126,9 @@ class _Windows:
 
     def __init__(self, federation: Federation, jobs: FederationJobs, saturation: float) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.ground, self.work = pack_ground(federation), pack_work(jobs)
+        self.layout, self.columns = pack_layout(federation), pack_jobs(jobs)
         self.running = nobody_running(federation, jobs)
-        self.site = empty_site(federation, self.ground)
+        self.site = empty_site(federation, self.layout)
         self.order = np.zeros(len(jobs), np.int64)
         self.due = np.zeros(len(jobs), np.int64)
         self.waiting = np.zeros(len(jobs), np.int64)
@@ -144,29 +146,28 @@ class _Windows:
         arrived = int(np.searchsorted(self.jobs.submit, now, side="right"))
         chosen = np.arange(first, min(first + size, arrived))
         plan = decide(self.federation, self.jobs.select(chosen).queued())
-        if plan.jobs.id != tuple(self.jobs.id[job] for job in chosen):
+        if job_names(plan) != tuple(self.jobs.id[job] for job in chosen):
             raise ScheduleError(
-                f"decider '{plan.method}' was asked about {len(chosen)} jobs, but its placement "
-                f"is of {len(plan.jobs)} others. Return a placement of the jobs it was given."
+                f"decider '{plan.policy}' was asked about {len(chosen)} jobs, but its schedule "
+                f"is of {len(plan)} others. Return a schedule of the jobs it was given."
             )
         due = np.full(len(chosen), now)
         self.carry_out(chosen, plan, due, to_the_end=self.planned + len(chosen) == len(self.jobs))
 
-    def carry_out(self, chosen: Ints, plan: Placement, due: Ints, *, to_the_end: bool) -> None:
+    def carry_out(self, chosen: Ints, plan: Schedule, due: Ints, *, to_the_end: bool) -> None:
         """Append planned jobs, in the order of their planned starts, and go on until they run."""
-        moved = replace(plan, federation=self.federation)
-        for number, job in enumerate(chosen):
-            mine = slice(self.jobs.offset[job], self.jobs.offset[job + 1])
-            self.running.nodes[mine] = plan.nodes_of(number)
-        self.running.use[chosen] = moved.link_use
-        self.running.slowest[chosen] = moved.slowest_power
+        here = replace(plan, cluster=self.federation)
+        tasks = slice(self.jobs.offset[chosen[0]], self.jobs.offset[chosen[-1] + 1])
+        self.running.nodes[tasks] = task_nodes(here)
+        self.running.use[chosen] = links_used(here)
+        self.running.slowest[chosen] = slowest_power(here)
         self.due[chosen] = due
         after = self.planned + len(chosen)
         self.order[self.planned : after] = chosen[np.argsort(plan.start, kind="stable")]
         self.planned = after
         run_plan(
-            self.ground,
-            self.work,
+            self.layout,
+            self.columns,
             self.running,
             self.site,
             self.order,
@@ -179,14 +180,14 @@ class _Windows:
         if self.site.counter[STARTED] < after:
             job = int(self.waiting[0])
             raise ScheduleError(
-                f"job {self.jobs.id[job]} can never start where '{plan.method}' puts it: its links "
+                f"job {self.jobs.id[job]} can never start where '{plan.policy}' puts it: its links "
                 f"would carry more than {self.saturation:g} times their bandwidth. Allow more "
                 "saturation, or plan with less."
             )
 
-    def finished(self, method: str, seconds: float) -> Placement:
+    def finished(self, method: str, seconds: float) -> Schedule:
         """Return what became of all jobs."""
-        return Placement(
+        return as_schedule(
             self.federation,
             self.jobs,
             self.running.start,
@@ -201,7 +202,7 @@ class _Windows:
 def _by_method(name: str, options: PlaceOptions | None) -> Decider:
     named_method(name)
 
-    def decide(federation: Federation, window: FederationJobs) -> Placement:
+    def decide(federation: Federation, window: FederationJobs) -> Schedule:
         return place(federation, window, name, options)
 
     return decide

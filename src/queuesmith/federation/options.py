@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from queuesmith.base.checks import number, positive, whole_number
-
-DEFAULT_SECONDS = 10.0
-
 
 @dataclass(frozen=True)
 class PlaceOptions:
@@ -22,21 +18,26 @@ class PlaceOptions:
     saturation
         How many times its bandwidth each link may be loaded; 1 means that none saturates.
     seconds
-        How long a method that could go on for ever may take.
+        How long a method that could go on for ever may take: the clock stops ``oas``, ``slots``
+        and, on queues too large for so much time, ``prices``.
     seed
-        What chance follows from.
+        What chance follows from. What the clock did not stop comes out the same for the same
+        seed and one worker; a proven optimum has the same makespan in any case.
     workers
-        How many threads an exact method may use; by default one for each core.
+        How many threads an exact method may use; by default two.
     """
 
     allocation: str = "fastest"
     slot_percent: float = 50.0
     saturation: float = 1.0
-    seconds: float = DEFAULT_SECONDS
+    seconds: float = 10.0
     seed: int = 0
     workers: int | None = None
 
     def __post_init__(self) -> None:
+        # Here, so that the command line takes the defaults above without waiting for numpy.
+        from queuesmith.base.checks import number, positive, whole_number
+
         positive("the number of seconds", self.seconds, "Give for example 10.")
         number("the slot size", self.slot_percent, 1, 10_000, "Give per cent, for example 50.")
         number("the saturation", self.saturation, 1, 1000, "Give 1 for none, or for example 1.5.")

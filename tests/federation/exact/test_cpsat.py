@@ -8,14 +8,14 @@ from queuesmith.federation.exact.configuration_bound import configuration_bound
 from queuesmith.federation.exact.cpsat import never_together, solve_cpsat
 from queuesmith.federation.exact.modes import list_modes
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.exact.search import Plan, plan_of
+from queuesmith.federation.exact.search import ModePlan, plan_of
 from queuesmith.federation.heuristics.heuristics import place_by_heuristic
 from queuesmith.federation.model.generate import generate_queue, paper_federation
-from queuesmith.federation.model.verify import verify
+from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import shortest_makespan, tiny_queues
 
 
-def _start(packed: Packed) -> Plan:
+def _start(packed: Packed) -> ModePlan:
     plan = plan_of(packed, place_by_heuristic(packed.modes.federation, packed.modes.jobs, "fcfs"))
     assert plan is not None
     return plan
@@ -34,12 +34,12 @@ def test_it_proves_the_best_of_all_plans_and_agrees_with_the_bound(
     proof = solve_cpsat(packed, _start(packed), bound=bound, seconds=20, workers=1)
     assert proof.plan is not None
     assert proof.plan.span == proof.bound == least
-    verify(packed.modes.placement(proof.plan.mode, proof.plan.start, "cpsat"))
+    verify(packed.modes.schedule(proof.plan.mode, proof.plan.start, "cpsat"))
 
 
 def test_a_flag_stops_it_and_what_is_proven_holds() -> None:
     packed = Packed(list_modes(paper_federation(), generate_queue("general", 20, seed=1)))
-    told: list[Plan] = []
+    told: list[ModePlan] = []
     halt = np.ones(1, np.int64)
     start = _start(packed)
     proof = solve_cpsat(packed, start, bound=1, seconds=60, found=told.append, halt=halt)

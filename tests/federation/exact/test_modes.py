@@ -11,7 +11,7 @@ from queuesmith.federation.model.generate import (
     generate_queue,
     paper_federation,
 )
-from queuesmith.federation.model.verify import verify
+from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import link_use, modes_of, seconds_of, tiny_queues
 
 
@@ -55,7 +55,7 @@ def test_a_placement_is_read_as_modes_and_made_again() -> None:
     modes = list_modes(federation, jobs)
     chosen = modes.of(placement)
     assert (chosen >= 0).all()
-    again = verify(modes.placement(chosen, placement.start, "again"))
+    again = verify(modes.schedule(chosen, placement.start, "again"))
     assert again.makespan == placement.makespan
 
 

@@ -1,7 +1,6 @@
 import itertools
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
@@ -18,8 +17,9 @@ from queuesmith.federation.model.generate import (
     paper_federation,
     paper_queue,
 )
-from queuesmith.federation.model.verify import verify
+from queuesmith.federation.model.placed import task_nodes
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.schedule.verify import verify
 from queuesmith.solving import libraries as solvers_module
 from queuesmith.solving.status import Status
 from tests.federation.every_plan import shortest_makespan, tiny_queues
@@ -93,7 +93,7 @@ def test_allowing_saturation_never_makes_the_placement_longer() -> None:
     calm = verify(solve_oas(federation, jobs, seconds=5, saturation=1.2))
     wild = verify(solve_oas(federation, jobs, seconds=5, saturation=3.0))
     assert wild.makespan <= calm.makespan
-    assert wild.saturation == 3.0
+    assert wild.facts["saturation"] == 3.0
     assert wild.lower_bound is not None
     assert wild.lower_bound <= wild.makespan
 
@@ -137,7 +137,7 @@ def test_the_method_of_that_name_takes_the_options() -> None:
         options,
         progress=shares.append,
     )
-    assert found.method == "oas"
+    assert found.policy == "oas"
     assert shares
     assert max(shares) <= 1.0
 
@@ -146,7 +146,7 @@ def test_one_job_takes_the_fastest_nodes() -> None:
     found = solve_oas(paper_federation(), FederationJobs([3], [100], [10.0], [0.7]), seconds=1)
     assert found.makespan == 100
     assert found.status is Status.OPTIMAL
-    assert (np.asarray(found.nodes) < 4).all()
+    assert (task_nodes(found) < 4).all()
 
 
 @pytest.mark.parametrize(

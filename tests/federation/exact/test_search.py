@@ -16,7 +16,7 @@ from queuesmith.federation.exact.search import (
 from queuesmith.federation.exact.tree import Forest
 from queuesmith.federation.heuristics.heuristics import place_by_heuristic
 from queuesmith.federation.model.generate import generate_queue, paper_federation
-from queuesmith.federation.model.verify import verify
+from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import makespan_of, shortest_makespan, tiny_queues
 
 RUNNING = np.zeros(1, np.int64)
@@ -42,7 +42,7 @@ def test_an_order_is_planned_as_the_slow_twin_does(
     plan = plan_in_order(Packed(modes), order, mode)
     counts = [tuple(modes.counts[m].tolist()) for m in mode]
     assert plan.span == makespan_of(federation, jobs, order.tolist(), counts)
-    verify(modes.placement(plan.mode, plan.start, "order"))
+    verify(modes.schedule(plan.mode, plan.start, "order"))
 
 
 @settings(max_examples=15)
@@ -63,7 +63,7 @@ def test_a_wide_beam_and_the_tree_find_the_best_of_all_plans(
         assert ended
         assert plan is not None
         assert plan.span == least
-        verify(packed.modes.placement(plan.mode, plan.start, "tree"))
+        verify(packed.modes.schedule(plan.mode, plan.start, "tree"))
     assert Forest(packed, bound).search(least, workers=1, halt=RUNNING) == (None, True)
 
 
@@ -74,7 +74,7 @@ def test_annealing_never_returns_a_longer_plan_and_repeats_itself() -> None:
     one, two = (anneal_steps(packed, start, steps=500, seed=4) for _ in range(2))
     assert one.span < start.span
     assert one.span == two.span
-    verify(packed.modes.placement(one.mode, one.start, "annealed"))
+    verify(packed.modes.schedule(one.mode, one.start, "annealed"))
     with halting(0.2) as halt:
         timed = anneal_plan(packed, start, seconds=0.2, seed=1, halt=halt)
     assert timed.span <= start.span
@@ -85,7 +85,7 @@ def test_a_beam_builds_valid_plans_shorter_than_asked() -> None:
     price = configuration_bound(packed).price
     plan = beam_plan(packed, price, width=8, bias=0.02, best=2**60, halt=RUNNING)
     assert plan is not None
-    assert verify(packed.modes.placement(plan.mode, plan.start, "beam")).makespan == plan.span
+    assert verify(packed.modes.schedule(plan.mode, plan.start, "beam")).makespan == plan.span
     assert beam_plan(packed, price, width=2, bias=0.0, best=1000, halt=RUNNING) is None
 
 

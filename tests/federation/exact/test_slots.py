@@ -10,8 +10,8 @@ from queuesmith.federation.exact.oas import solve_oas
 from queuesmith.federation.exact.slots import best_in_slots, slot_seconds, slots_until, solve_slots
 from queuesmith.federation.methods import place
 from queuesmith.federation.model.generate import generate_queue, paper_federation, paper_queue
-from queuesmith.federation.model.verify import verify
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import shortest_makespan, tiny_queues
 
 

@@ -40,7 +40,8 @@ def test_a_file_says_what_clusters_there_are(file):
     assert federation.node_power.tolist() == [1.0, 1.0, 0.5, 0.75, 0.5]
     assert federation.bandwidth.tolist() == [1000.0, math.inf]
     assert not federation.alike
-    assert federation.node_name(3) == "south/1"
+    assert federation.places.names[3] == "south:1"
+    assert federation.cores == 5
 
 
 def test_nodes_of_one_cluster_and_power_form_a_group(file):
@@ -84,7 +85,7 @@ def test_what_is_written_reads_back(tmp_path):
         ("nodes = 2", "nodes = 0", "0 nodes"),
         ("nodes = 2", "nodes = 2.5", "2.5 nodes"),
         ("nodes = 2", "nodes = 99999999", "nodes"),
-        ("nodes = 2", "nodes = 2\ncores = 8", "unknown key 'cores'"),
+        ("nodes = 2", "nodes = 2\ncores = 8", "there is no key 'cores'"),
         ("nodes = 2", "", "no 'nodes'"),
         ('name = "north"', 'name = ""', "needs a name"),
         ('name = "north"', 'name = "south"', "two clusters called 'south'"),
@@ -95,6 +96,20 @@ def test_what_is_written_reads_back(tmp_path):
 def test_a_wrong_file_gets_one_clear_sentence(file, old, new, words):
     with pytest.raises(ClusterError, match="(?s)" + words.replace("[", r"\[")):
         Federation.read(file(TWO.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TWO.replace("nodes = 2", f"nodes = {'7' * 5000}"),
+        TWO.replace("nodes = 2", f"nodes = 0x{'f' * 5000}"),
+        TWO.replace("power = 1.0", f"power = {'9' * 400}"),
+        TWO.replace("power = 1.0", f"power = {'[' * 20_000}1{']' * 20_000}"),
+    ],
+)
+def test_endless_digits_and_brackets_get_one_sentence(file, text):
+    with pytest.raises(ClusterError, match="too deeply or has a number of too many digits"):
+        Federation.read(file(text))
 
 
 def test_one_table_instead_of_a_list_is_explained(file):

@@ -13,7 +13,7 @@ from queuesmith.federation.model.generate import (
     paper_queue,
 )
 from queuesmith.federation.model.jobs import check_fits
-from queuesmith.federation.model.verify import verify
+from queuesmith.schedule.verify import verify
 
 
 def test_the_papers_federation_has_three_clusters_of_four():

@@ -7,19 +7,15 @@ import pytest
 from hypothesis import given
 
 from queuesmith.federation import Federation, FederationCluster, FederationJobs
-from queuesmith.federation.model.time_cost import (
+from queuesmith.federation.model.equations import (
     communication_slowdown,
-    duration,
-    duration_of_counts,
-    durations_by_level,
-    execution_time,
     link_use,
-    link_use_of_counts,
     processing_slowdown,
     saturation_degree,
     time_cost,
     whole_seconds,
 )
+from queuesmith.federation.model.time_cost import duration, durations_by_level, execution_time
 from tests.federation.cases import chance_federation, chance_jobs, seeds
 
 
@@ -75,18 +71,17 @@ def test_times_are_rounded_up_to_whole_seconds_but_not_by_rounding_errors():
 
 
 @given(seed=seeds)
-def test_tables_and_counts_agree_with_nodes(seed):
+def test_the_table_agrees_with_the_time_on_nodes(seed):
     rng = np.random.default_rng(seed)
     federation = chance_federation(rng)
     jobs = chance_jobs(rng, federation)
     job = int(rng.integers(len(jobs)))
     nodes = rng.permutation(federation.nodes)[: jobs.tasks[job]]
-    counts = np.bincount(federation.node_group[nodes], minlength=len(federation.group_nodes))
-    slowest = federation.group_level[counts > 0].max()
+    slowest = federation.group_level[federation.node_group[nodes]].max()
     alone = duration(federation, jobs, job, nodes, np.zeros(len(federation.clusters)))
-    own = link_use_of_counts(federation, jobs, job, counts)
-    free_flow = duration_of_counts(federation, jobs, job, counts)
-    assert durations_by_level(federation, jobs)[job, slowest] == free_flow
+    here = np.bincount(federation.node_cluster[nodes], minlength=len(federation.clusters))
+    own = link_use(int(jobs.tasks[job]), float(jobs.task_bandwidth[job]), here)
+    free_flow = durations_by_level(federation, jobs)[job, slowest]
     if (own <= federation.bandwidth).all():
         assert alone == free_flow
     else:

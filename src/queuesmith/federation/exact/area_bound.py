@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.model.quick_bound import simple_bound
 from queuesmith.federation.model.time_cost import durations_by_level

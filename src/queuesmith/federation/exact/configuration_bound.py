@@ -23,7 +23,7 @@ import numpy as np
 
 from queuesmith.federation.exact.kernels.earning import Pricing, earn_most
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.solving.libraries import solver_library
 
 #: The share of the best prices so far in those that configurations are sought for (Wentges 1997).
@@ -110,7 +110,7 @@ def best_configurations(packed: Packed, price: Floats, most: int = 1) -> Found:
 
     Only the first search proves something.
     """
-    ground, states = packed.ground, packed.states
+    arrays, states = packed.arrays, packed.states
     rate = packed.rate(price)
     best = np.maximum.reduceat(rate, packed.modes.first[:-1])
     # Jobs that earn much for each node first: good configurations are found early.
@@ -120,7 +120,7 @@ def best_configurations(packed: Packed, price: Floats, most: int = 1) -> Found:
     bound = 0.0
     while len(left) and len(columns) < most:
         space = _space(packed, rate, left)
-        _, proven = earn_most(ground, states, space, MOST_NODES)
+        _, proven = earn_most(arrays, states, space, MOST_NODES)
         if not columns and proven > 0:
             bound = float(price.sum()) / proven
         columns.append(np.sort(space.found[space.found >= 0]))
@@ -129,7 +129,7 @@ def best_configurations(packed: Packed, price: Floats, most: int = 1) -> Found:
 
 
 def _space(packed: Packed, rate: Floats, order: Ints) -> Pricing:
-    count, links = len(order), len(packed.ground.limit)
+    count, links = len(order), len(packed.arrays.limit)
     return Pricing(
         rate,
         order,

@@ -18,8 +18,8 @@ import numpy as np
 
 from queuesmith.federation.exact.modes import Modes
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.exact.search import Plan, plan_in_order
-from queuesmith.federation.model.federation import Ints
+from queuesmith.federation.exact.search import ModePlan, plan_in_order
+from queuesmith.federation.model.clusters import Ints
 from queuesmith.solving.libraries import solver_library
 
 #: Loads of links are this many times coarser here, so that loads times seconds stay below 2**63;
@@ -30,25 +30,25 @@ LONGEST = 2**36
 
 
 @dataclass(frozen=True)
-class Proof:
+class CpSatResult:
     """What CP-SAT found and proved."""
 
-    plan: Plan | None
+    plan: ModePlan | None
     bound: int
     status: str
 
 
 def solve_cpsat(
     packed: Packed,
-    start: Plan,
+    start: ModePlan,
     *,
     bound: int,
     seconds: float,
     workers: int = 2,
     seed: int = 0,
-    found: Callable[[Plan], None] | None = None,
+    found: Callable[[ModePlan], None] | None = None,
     halt: Ints | None = None,
-) -> Proof:
+) -> CpSatResult:
     """Let CP-SAT improve on a plan and on a bound.
 
     Parameters
@@ -72,7 +72,7 @@ def solve_cpsat(
     """
     modes = packed.modes
     if start.span > LONGEST:
-        return Proof(None, bound, "the horizon is too long")
+        return CpSatResult(None, bound, "the horizon is too long")
     cp_model = solver_library("ortools.sat.python.cp_model")
     model = _Model(cp_model, modes, start, bound)
     solver = cp_model.CpSolver()
@@ -87,7 +87,7 @@ def solve_cpsat(
     if status in ("OPTIMAL", "FEASIBLE"):
         plan = _decode(packed, model, solver.value)
     proven = math.ceil(solver.best_objective_bound - 1e-6) if modes.complete else bound
-    return Proof(plan, max(bound, min(proven, start.span)), status.lower())
+    return CpSatResult(plan, max(bound, min(proven, start.span)), status.lower())
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _stopping(solver: Any, halt: Ints | None) -> Iterator[None]:
 class _Model:
     """Variables, constraints and objective."""
 
-    def __init__(self, cp_model: Any, modes: Modes, start: Plan, bound: int) -> None:
+    def __init__(self, cp_model: Any, modes: Modes, start: ModePlan, bound: int) -> None:
         self.modes = modes
         self.model = cp_model.CpModel()
         self.span = self.model.new_int_var(bound, start.span, "span")
@@ -194,7 +194,7 @@ def never_together(modes: Modes) -> list[int]:
     return apart
 
 
-def _decode(packed: Packed, model: _Model, value: Callable[[Any], Any]) -> Plan:
+def _decode(packed: Packed, model: _Model, value: Callable[[Any], Any]) -> ModePlan:
     """Plan the modes chosen in the order of their starts, exactly."""
     start = np.array([int(value(each)) for each in model.starts], np.int64)
     chosen = np.array([bool(value(literal)) for literal in model.chosen])
@@ -203,7 +203,7 @@ def _decode(packed: Packed, model: _Model, value: Callable[[Any], Any]) -> Plan:
 
 
 def _tell(
-    cp_model: Any, packed: Packed, model: _Model, found: Callable[[Plan], None] | None
+    cp_model: Any, packed: Packed, model: _Model, found: Callable[[ModePlan], None] | None
 ) -> Any:
     class Teller(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
         def on_solution_callback(self) -> None:

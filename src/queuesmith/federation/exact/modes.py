@@ -14,11 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.fitting import LINK_TOLERANCE
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement, assign_nodes
+from queuesmith.federation.model.placed import group_counts
+from queuesmith.federation.model.placing import as_schedule, assign_nodes
 from queuesmith.federation.model.time_cost import durations_by_level
+from queuesmith.schedule import Schedule
 
 #: More modes than this are not listed; a choice of them is.
 MOST_MODES = 20_000
@@ -75,31 +78,23 @@ class Modes:
         """The most that any link may be loaded, in ``LINK_UNITS`` of its bandwidth."""
         return int(LINK_UNITS * self.saturation * (1 + LINK_TOLERANCE))
 
-    def of(self, placement: Placement) -> Ints:
-        """Return the mode of each job in a placement; -1 where it is not listed."""
-        groups = len(self.federation.group_nodes)
+    def of(self, schedule: Schedule) -> Ints:
+        """Return the mode of each job in a schedule; -1 where it is not listed."""
         found = np.full(len(self.jobs), -1, np.int64)
-        for job in range(len(self.jobs)):
-            group = self.federation.node_group[placement.nodes_of(job)]
+        for job, counts in enumerate(group_counts(schedule)):
             mine = slice(self.first[job], self.first[job + 1])
-            same = (self.counts[mine] == np.bincount(group, minlength=groups)).all(axis=1)
+            same = (self.counts[mine] == counts).all(axis=1)
             if same.any():
                 found[job] = self.first[job] + int(np.argmax(same))
         return found
 
-    def placement(self, mode: ArrayLike, start: ArrayLike, method: str) -> Placement:
-        """Return the placement that starts each job in a mode at a second."""
+    def schedule(self, mode: ArrayLike, start: ArrayLike, method: str) -> Schedule:
+        """Return the schedule that starts each job in a mode at a second."""
         chosen, begins = np.asarray(mode, np.int64), np.asarray(start, np.int64)
         ends = begins + self.duration[chosen]
         nodes = assign_nodes(self.federation, self.jobs, begins, ends, self.counts[chosen])
-        return Placement(
-            self.federation,
-            self.jobs,
-            begins,
-            ends,
-            nodes,
-            method,
-            saturation=self.saturation,
+        return as_schedule(
+            self.federation, self.jobs, begins, ends, nodes, method, saturation=self.saturation
         )
 
 
@@ -109,7 +104,7 @@ def list_modes(
     *,
     saturation: float = 1.0,
     slowed: bool = True,
-    also: Sequence[Placement] = (),
+    also: Sequence[Schedule] = (),
     seed: int = 0,
 ) -> Modes:
     """List the modes of all jobs, or a good choice where there are too many.
@@ -125,7 +120,7 @@ def list_modes(
         (eq. 6): whatever else runs, it is done by then. Otherwise it lasts as if nobody else used
         them, which no plan can undercut: what bounds need.
     also
-        Placements whose modes are in the choice.
+        Schedules whose modes are in the choice.
     seed
         What the choice follows from, where there are too many.
     """
@@ -208,20 +203,11 @@ class _Chooser:
     """Chooses modes where there are too many to list: few clusters, or few speeds."""
 
     def __init__(
-        self, federation: Federation, also: Sequence[Placement], rng: np.random.Generator
+        self, federation: Federation, also: Sequence[Schedule], rng: np.random.Generator
     ) -> None:
         self.federation = federation
         self.rng = rng
-        groups = len(federation.group_nodes)
-        self.given = [
-            np.array(
-                [
-                    np.bincount(federation.node_group[placement.nodes_of(job)], minlength=groups)
-                    for job in range(len(placement.jobs))
-                ]
-            )
-            for placement in also
-        ]
+        self.given = [group_counts(schedule) for schedule in also]
 
     def counts(self, job: int, tasks: int) -> Ints:
         """Return the modes of a job that are worth a try, each once."""

@@ -20,7 +20,7 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.federation.exact.area_bound import quick_bound
 from queuesmith.federation.exact.configuration_bound import configuration_bound
-from queuesmith.federation.exact.incumbent import Model, Progress, Work
+from queuesmith.federation.exact.mode_search import MakeSchedule, ModeSearch
 from queuesmith.federation.exact.modes import list_modes
 from queuesmith.federation.exact.packed import Packed
 from queuesmith.federation.exact.provers import AT_ONCE_JOBS, prover_of
@@ -31,8 +31,11 @@ from queuesmith.federation.heuristics.large_queue import place_by_prices
 from queuesmith.federation.loading import load_kernels
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placed import last_end
+from queuesmith.federation.model.placing import with_bound
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.schedule import Schedule
+from queuesmith.solving.incumbent import Incumbent, Report
 from queuesmith.solving.libraries import solver_library
 
 #: The share of the time that the heuristics and the bound may take.
@@ -50,7 +53,7 @@ def oas(
     jobs: FederationJobs,
     options: PlaceOptions,
     progress: Callable[[float], None],
-) -> Placement:
+) -> Schedule:
     """Place a queue as well as time allows: the method of that name."""
     return solve_oas(
         federation,
@@ -71,10 +74,10 @@ def solve_oas(
     seed: int = 0,
     workers: int = 2,
     saturation: float = 1.0,
-    start: Placement | None = None,
-    progress: Progress | None = None,
-) -> Placement:
-    """Return the shortest placement that can be found in the time, with a proven bound.
+    start: Schedule | None = None,
+    progress: Report | None = None,
+) -> Schedule:
+    """Return the shortest schedule that can be found in the time, with a proven bound.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def solve_oas(
         planned as if its links were loaded that much all the time (eq. 6), which is at worst too
         long; plans without saturation compete. The bound lets nobody be slowed.
     start
-        A placement to begin with; the result is never longer.
+        A schedule to begin with; the result is never longer.
     progress
         Called with the seconds spent, the best makespan and the bound whenever they change.
     """
@@ -104,23 +107,37 @@ def solve_oas(
     load_kernels()
     began = time.perf_counter()
     starts = _starts(federation, jobs, saturation, start, began + START_SHARE * seconds)
-    work = Work(starts[0], seconds, seed, workers, progress, began)
-    work.facts["heuristic_makespan"] = starts[0].makespan
-    work.prove(quick_bound(federation, jobs))
-    models = _models(work, starts, saturation)
-    for number, model in enumerate(models):
-        with halting(work.left / (len(models) - number)) as work.halt:
-            improve(work, model)
-    return _result(work, saturation)
+    incumbent = new_incumbent(starts[0], seconds, began=began, report=progress)
+    incumbent.facts["heuristic_makespan"] = last_end(starts[0])
+    incumbent.prove(quick_bound(federation, jobs))
+    if saturation > 1.0:
+        free = Packed(list_modes(federation, jobs, saturation=saturation, slowed=False))
+        if free.tabulated:
+            limit = BOUND_SHARE * incumbent.left
+            incumbent.prove(configuration_bound(free, seconds=limit).value)
+    searches = _searches(federation, jobs, saturation, starts, incumbent, seed, workers)
+    for number, search in enumerate(searches):
+        with halting(incumbent.left / (len(searches) - number)) as incumbent.halt:
+            improve(search)
+    return _result(incumbent, saturation)
+
+
+def new_incumbent(
+    start: Schedule, seconds: float, *, began: float, report: Report | None = None
+) -> Incumbent[MakeSchedule]:
+    """Return what all searches share, with a schedule to begin with; makespans are whole."""
+    return Incumbent(
+        lambda: start, last_end(start), seconds, tolerance=0.0, began=began, report=report
+    )
 
 
 def _starts(
     federation: Federation,
     jobs: FederationJobs,
     saturation: float,
-    start: Placement | None,
+    start: Schedule | None,
     deadline: float,
-) -> list[Placement]:
+) -> list[Schedule]:
     """What all heuristics find with all allocation rules, the shortest first."""
     starts = [] if start is None else [start]
     for heuristic, allocation in itertools.product(HEURISTICS, ALLOCATIONS):
@@ -131,60 +148,64 @@ def _starts(
         )
     left = max(deadline - time.perf_counter(), 0.01)
     starts.append(place_by_prices(federation, jobs, saturation=saturation, seconds=left))
-    return sorted(starts, key=lambda placement: placement.makespan)
+    return sorted(starts, key=last_end)
 
 
-def _models(work: Work, starts: list[Placement], saturation: float) -> list[Model]:
+def _searches(
+    federation: Federation,
+    jobs: FederationJobs,
+    saturation: float,
+    starts: list[Schedule],
+    incumbent: Incumbent[MakeSchedule],
+    seed: int,
+    workers: int,
+) -> list[ModeSearch]:
     """The modes to plan with: those without saturation, where all jobs fit so, and those with."""
-    federation, jobs = work.best.federation, work.best.jobs
-    if saturation > 1.0:
-        free = Packed(list_modes(federation, jobs, saturation=saturation, slowed=False))
-        if free.tabulated:
-            work.prove(configuration_bound(free, seconds=BOUND_SHARE * work.left).value)
-    models = []
+    searches = []
     for load in sorted({1.0, saturation}):
-        modes = list_modes(federation, jobs, saturation=load, also=starts[:LENDERS], seed=work.seed)
+        modes = list_modes(federation, jobs, saturation=load, also=starts[:LENDERS], seed=seed)
         if (np.diff(modes.first) > 0).all():
-            model = Model(Packed(modes), proves=saturation == 1.0)
-            for placement in starts:
-                model.take(work, plan_of(model.packed, placement))
-            models.append(model)
-    return models
+            search = ModeSearch(Packed(modes), incumbent, saturation == 1.0, seed, workers)
+            for start in starts:
+                search.take(plan_of(search.packed, start))
+            searches.append(search)
+    return searches
 
 
-def improve(work: Work, model: Model) -> None:
+def improve(search: ModeSearch) -> None:
     """Search with some modes, and prove what can be proven, until time is up."""
-    seconds = work.left
-    if model.packed.tabulated and not work.closed:
-        model.bound = configuration_bound(model.packed, seconds=BOUND_SHARE * seconds)
-        if model.proves:
-            work.facts["lp_bound"] = model.bound.value
-            work.facts["lp_seconds"] = round(model.bound.seconds, 3)
-            work.prove(model.bound.value)
-    if work.closed:
+    incumbent = search.incumbent
+    seconds = incumbent.left
+    if search.packed.tabulated and not incumbent.closed:
+        search.bound = configuration_bound(search.packed, seconds=BOUND_SHARE * seconds)
+        if search.proves:
+            incumbent.facts["lp_bound"] = search.bound.value
+            incumbent.facts["lp_seconds"] = round(search.bound.seconds, 3)
+            incumbent.prove(search.bound.value)
+    if incumbent.closed:
         return
-    prover = prover_of(model)
-    few = len(work.best.jobs) <= AT_ONCE_JOBS
+    prover = prover_of(search)
+    few = len(search.packed.modes.jobs) <= AT_ONCE_JOBS
     share = 1.0 if prover is None else TREE_SEARCH if few else OTHER_SEARCH
-    for thread in search_for(work, model, share * seconds, work.workers):
+    for thread in search_for(search, share * seconds, search.workers):
         thread.join()
-    if prover is None or work.halt[0]:
+    if prover is None or incumbent.halt[0]:
         return
-    alone = few or work.workers == 1
-    others = search_for(work, model, work.left, 0 if alone else work.workers - 1)
-    prover(work, model, work.workers if alone else 1)
-    work.halt[0] = 1
+    alone = few or search.workers == 1
+    others = search_for(search, incumbent.left, 0 if alone else search.workers - 1)
+    prover(search, search.workers if alone else 1)
+    incumbent.stop()
     for thread in others:
         thread.join()
 
 
-def _result(work: Work, saturation: float) -> Placement:
-    """Return the best placement with its bound, which never exceeds its makespan."""
-    return replace(
-        work.best,
-        method="oas",
-        saturation=saturation,
-        lower_bound=min(work.bound, work.best.makespan),
-        seconds=time.perf_counter() - work.began,
-        facts=dict(work.facts),
+def _result(incumbent: Incumbent[MakeSchedule], saturation: float) -> Schedule:
+    """Return the best schedule with its bound, which never exceeds its makespan."""
+    make, value = incumbent.snapshot()
+    found = replace(
+        make(),
+        policy="oas",
+        seconds=incumbent.spent,
+        facts={"saturation": float(saturation), **incumbent.facts},
     )
+    return with_bound(found, int(min(incumbent.bound, value)))

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from queuesmith.federation.exact.kernels.beam import Beam, Heap
-from queuesmith.federation.exact.kernels.plans import Ground
+from queuesmith.federation.exact.kernels.plans import ModeArrays
 from queuesmith.federation.exact.kernels.states import States, fill_states
-from queuesmith.federation.exact.kernels.steps import Desk
+from queuesmith.federation.exact.kernels.steps import StepSpace
 from queuesmith.federation.exact.modes import Modes
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
 
 #: Tables over states are made where modes times states are no more than this.
 MOST_CELLS = 40_000_000
@@ -24,7 +24,7 @@ class Packed:
     def __init__(self, modes: Modes) -> None:
         self.modes = modes
         links = len(modes.federation.clusters)
-        self.ground = Ground(
+        self.arrays = ModeArrays(
             np.ascontiguousarray(modes.first, np.int64),
             np.ascontiguousarray(modes.job, np.int64),
             np.ascontiguousarray(modes.counts, np.int64),
@@ -50,21 +50,21 @@ class Packed:
         """Which modes fit which states."""
         count = len(self.modes.duration)
         states = States(np.zeros((count, self.size), np.bool_), np.zeros(count, np.int64))
-        fill_states(self.ground, states)
+        fill_states(self.arrays, states)
         return states
 
     def rate(self, price: Floats) -> Floats:
         """Return what each mode earns a second."""
         return np.asarray(price[self.modes.job] / self.modes.duration)
 
-    def desk(self, price: Floats, best: int, width: int, halt: Ints) -> Desk:
+    def step_space(self, price: Floats, best: int, width: int, halt: Ints) -> StepSpace:
         """Return space for a search with these prices that wants less than the best makespan."""
         jobs, most = len(self.modes.jobs), int(self.modes.federation.nodes) + 1
         marks = np.random.default_rng(1).integers(0, 2**63, jobs + self.size, np.uint64)
-        return Desk(
+        return StepSpace(
             self.rate(price),
             np.zeros(self.size),
-            np.zeros(len(self.ground.limit), np.int64),
+            np.zeros(len(self.arrays.limit), np.int64),
             np.zeros(most, np.int64),
             np.zeros(most, np.int64),
             marks,

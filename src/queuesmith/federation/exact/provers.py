@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from queuesmith.federation.exact.cpsat import solve_cpsat
-from queuesmith.federation.exact.incumbent import Model, Work
+from queuesmith.federation.exact.mode_search import ModeSearch
 from queuesmith.federation.exact.tree import Forest
 
 #: Up to so many jobs the tree is asked for a proof at once; for more, for one bound after another.
@@ -16,48 +16,51 @@ BOUND_STEPS = 8
 CPSAT_JOBS = 60
 
 #: Works with so many threads.
-Prover = Callable[[Work, Model, int], None]
+Prover = Callable[[ModeSearch, int], None]
 
 
-def prover_of(model: Model) -> Prover | None:
+def prover_of(search: ModeSearch) -> Prover | None:
     """Return who may prove more, if anyone may."""
-    if model.bound is None or not model.proves:
+    if search.bound is None or not search.proves:
         return None
-    if Forest.grows_on(model.packed):
+    if Forest.grows_on(search.packed):
         return prove_by_tree
-    return prove_by_cpsat if len(model.packed.modes.jobs) <= CPSAT_JOBS else None
+    return prove_by_cpsat if len(search.packed.modes.jobs) <= CPSAT_JOBS else None
 
 
-def prove_by_tree(work: Work, model: Model, workers: int) -> None:
+def prove_by_tree(search: ModeSearch, workers: int) -> None:
     """Prove the best plan to be the best, or that nothing is shorter than targets below it."""
     began = time.perf_counter()
-    assert model.bound is not None
-    forest = Forest(model.packed, model.bound)
-    steps = 1 if len(model.packed.modes.jobs) <= AT_ONCE_JOBS else BOUND_STEPS
+    assert search.bound is not None
+    incumbent = search.incumbent
+    forest = Forest(search.packed, search.bound)
+    steps = 1 if len(search.packed.modes.jobs) <= AT_ONCE_JOBS else BOUND_STEPS
     for step in range(steps, 0, -1):
-        target = work.bound + -(-(work.best.makespan - work.bound) // step)
-        plan, ended = forest.search(target, workers=workers, halt=work.halt)
-        model.take(work, plan)
+        bound = int(incumbent.bound)
+        target = bound + -(-(int(incumbent.value) - bound) // step)
+        plan, ended = forest.search(target, workers=workers, halt=incumbent.halt)
+        search.take(plan)
         if not ended:
             break
-        work.prove(target if plan is None else plan.span)
-    work.facts["tree_seconds"] = round(time.perf_counter() - began, 3)
+        incumbent.prove(target if plan is None else plan.span)
+    incumbent.facts["tree_seconds"] = round(time.perf_counter() - began, 3)
 
 
-def prove_by_cpsat(work: Work, model: Model, workers: int) -> None:
+def prove_by_cpsat(search: ModeSearch, workers: int) -> None:
     """Let CP-SAT go on from the best plan and the bound."""
-    if model.plan is None or work.left <= 0:
+    incumbent = search.incumbent
+    if search.plan is None or incumbent.left <= 0:
         return
-    proof = solve_cpsat(
-        model.packed,
-        model.plan,
-        bound=work.bound,
-        seconds=work.left,
+    result = solve_cpsat(
+        search.packed,
+        search.plan,
+        bound=int(incumbent.bound),
+        seconds=incumbent.left,
         workers=workers,
-        seed=work.seed,
-        found=lambda plan: model.take(work, plan),
-        halt=work.halt,
+        seed=search.seed,
+        found=search.take,
+        halt=incumbent.halt,
     )
-    model.take(work, proof.plan)
-    work.prove(proof.bound)
-    work.facts["cpsat"] = proof.status
+    search.take(result.plan)
+    incumbent.prove(result.bound)
+    incumbent.facts["cpsat"] = result.status

@@ -17,8 +17,8 @@ from queuesmith.federation.exact.kernels import annealing, plans
 from queuesmith.federation.exact.kernels.beam import run_beam
 from queuesmith.federation.exact.kernels.steps import BEST
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.model.federation import Floats, Ints
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.schedule import Schedule
 
 #: Temperatures of annealing, as shares of the makespan.
 HOT, COLD = 0.01, 0.0003
@@ -28,7 +28,7 @@ PROBE, LONGEST_COOLING = 200, 4.0
 SPARE = 2
 
 
-class Plan(NamedTuple):
+class ModePlan(NamedTuple):
     """A mode and a start for every job."""
 
     mode: Ints
@@ -54,52 +54,54 @@ def halting(seconds: float) -> Iterator[Ints]:
         stop()
 
 
-def plan_of(packed: Packed, placement: Placement) -> Plan | None:
-    """Return a placement as a plan, its jobs planned anew in the order of their starts.
+def plan_of(packed: Packed, schedule: Schedule) -> ModePlan | None:
+    """Return a schedule as a plan, its jobs planned anew in the order of their starts.
 
-    None where one of its modes is not listed. The plan is never longer than the placement.
+    None where one of its modes is not listed. The plan is never longer than the schedule.
     """
-    mode = packed.modes.of(placement)
+    mode = packed.modes.of(schedule)
     if (mode < 0).any():
         return None
-    order = np.argsort(placement.start, kind="stable")
+    order = np.argsort(schedule.start, kind="stable")
     return plan_in_order(packed, order, mode)
 
 
-def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> Plan:
+def plan_in_order(packed: Packed, order: Ints, mode: Ints) -> ModePlan:
     """Plan jobs in an order, each as early as possible."""
     start = np.zeros(len(order), np.int64)
-    profile = plans.new_profile(packed.ground)
+    profile = plans.new_profile(packed.arrays)
     span = plans.plan(
-        packed.ground, profile, np.ascontiguousarray(order), np.ascontiguousarray(mode), start
+        packed.arrays, profile, np.ascontiguousarray(order), np.ascontiguousarray(mode), start
     )
-    return Plan(np.array(mode), start, int(span))
+    return ModePlan(np.array(mode), start, int(span))
 
 
-def anneal_plan(packed: Packed, plan: Plan, *, seconds: float, seed: int, halt: Ints) -> Plan:
+def anneal_plan(
+    packed: Packed, plan: ModePlan, *, seconds: float, seed: int, halt: Ints
+) -> ModePlan:
     """Anneal from a plan until time is up; return the best plan, never a longer one."""
     ends = time.perf_counter() + seconds
-    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, halt)
+    profile, walk = plans.new_profile(packed.arrays), _new_walk(plan, seed, halt)
     steps = PROBE
     while time.perf_counter() < ends and not halt[0]:
         began = time.perf_counter()
         span = float(walk.best[0])
         walk.order[:], walk.mode[:] = walk.best_order, walk.best_mode
-        annealing.anneal(packed.ground, profile, walk, HOT * span, COLD * span, steps)
+        annealing.anneal(packed.arrays, profile, walk, HOT * span, COLD * span, steps)
         spent = max(time.perf_counter() - began, 1e-5)
         wanted = min(LONGEST_COOLING, ends - time.perf_counter())
         steps = max(PROBE, int(min(4 * steps, steps * wanted / spent)))
     return plan_in_order(packed, walk.best_order, walk.best_mode)
 
 
-def anneal_steps(packed: Packed, plan: Plan, *, steps: int, seed: int) -> Plan:
+def anneal_steps(packed: Packed, plan: ModePlan, *, steps: int, seed: int) -> ModePlan:
     """Anneal once, for so many steps; return the best plan, never a longer one."""
-    profile, walk = plans.new_profile(packed.ground), _new_walk(plan, seed, np.zeros(1, np.int64))
-    annealing.anneal(packed.ground, profile, walk, HOT * plan.span, COLD * plan.span, steps)
+    profile, walk = plans.new_profile(packed.arrays), _new_walk(plan, seed, np.zeros(1, np.int64))
+    annealing.anneal(packed.arrays, profile, walk, HOT * plan.span, COLD * plan.span, steps)
     return plan_in_order(packed, walk.best_order, walk.best_mode)
 
 
-def _new_walk(plan: Plan, seed: int, halt: Ints) -> annealing.Walk:
+def _new_walk(plan: ModePlan, seed: int, halt: Ints) -> annealing.Walk:
     order = np.argsort(plan.start, kind="stable").astype(np.int64)
     return annealing.Walk(
         order.copy(),
@@ -117,7 +119,7 @@ def _new_walk(plan: Plan, seed: int, halt: Ints) -> annealing.Walk:
 
 def beam_plan(
     packed: Packed, price: Floats, *, width: int, bias: float, best: int, halt: Ints
-) -> Plan | None:
+) -> ModePlan | None:
     """Build plans job by job, the most promising so many side by side.
 
     Parameters
@@ -139,15 +141,15 @@ def beam_plan(
     -------
     A plan shorter than ``best``, or None.
     """
-    desk = packed.desk(price, best, width, halt)
+    space = packed.step_space(price, best, width, halt)
     run_beam(
-        packed.ground,
+        packed.arrays,
         packed.states,
-        desk,
+        space,
         packed.beam(width),
         packed.beam(width),
         packed.heap(SPARE * width),
         bias,
     )
-    span = int(desk.result[BEST])
-    return Plan(desk.best_mode, desk.best_start, span) if span < best else None
+    span = int(space.result[BEST])
+    return ModePlan(space.best_mode, space.best_start, span) if span < best else None

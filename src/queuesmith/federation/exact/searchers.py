@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from queuesmith.federation.exact.incumbent import Model, Work
+from queuesmith.federation.exact.mode_search import ModeSearch
 from queuesmith.federation.exact.search import anneal_plan, beam_plan
-from queuesmith.federation.model.federation import Floats
+from queuesmith.federation.model.clusters import Floats
 
 #: The first width of the beams; they become twice as wide after so many turns, up to the widest.
 WIDTH, TURNS, WIDEST = 16, 8, 20_000
@@ -24,11 +24,11 @@ ANNEALING_SHARE, LEAST_ANNEALING = 0.3, 0.02
 ROUND = 2.0
 
 
-def search_for(work: Work, model: Model, seconds: float, workers: int) -> list[threading.Thread]:
+def search_for(search: ModeSearch, seconds: float, workers: int) -> list[threading.Thread]:
     """Start so many threads that search until time is up, and return them to be joined."""
     ends = time.perf_counter() + seconds
     threads = [
-        threading.Thread(target=_search, args=(work, model, ends, number, workers), daemon=True)
+        threading.Thread(target=_take_turns, args=(search, ends, number, workers), daemon=True)
         for number in range(workers)
     ]
     for thread in threads:
@@ -36,38 +36,39 @@ def search_for(work: Work, model: Model, seconds: float, workers: int) -> list[t
     return threads
 
 
-def _search(work: Work, model: Model, ends: float, number: int, workers: int) -> None:
+def _take_turns(search: ModeSearch, ends: float, number: int, workers: int) -> None:
     """Take turns: a beam, then annealing from the best plan."""
-    rng = np.random.default_rng([work.seed, number])
+    rng = np.random.default_rng([search.seed, number])
     turn = number
-    while (left := ends - time.perf_counter()) > 0 and not work.halt[0]:
+    while (left := ends - time.perf_counter()) > 0 and not search.incumbent.halt[0]:
         spent = 0.0
-        if model.bound is not None:
+        if search.bound is not None:
             began = time.perf_counter()
-            _beam(work, model, model.bound.price, turn, rng)
+            _beam(search, search.bound.price, turn, rng)
             spent = time.perf_counter() - began
         wanted = max(ANNEALING_SHARE * spent, LEAST_ANNEALING) if spent else ROUND
-        _anneal(work, model, min(wanted, left), int(rng.integers(2**31)))
+        _anneal(search, min(wanted, left), int(rng.integers(2**31)))
         turn += workers
 
 
-def _beam(work: Work, model: Model, price: Floats, turn: int, rng: np.random.Generator) -> None:
+def _beam(search: ModeSearch, price: Floats, turn: int, rng: np.random.Generator) -> None:
     width = min(WIDTH << min(turn // TURNS, 30), WIDEST)
     if turn >= len(BIASES):
         share = rng.uniform(0, DISTURBANCE)
         price = price * (1 + share * rng.uniform(-1, 1, len(price)))
     plan = beam_plan(
-        model.packed,
+        search.packed,
         price,
         width=width,
         bias=BIASES[turn % len(BIASES)],
-        best=work.best.makespan,
-        halt=work.halt,
+        best=int(search.incumbent.value),
+        halt=search.incumbent.halt,
     )
-    model.take(work, plan)
+    search.take(plan)
 
 
-def _anneal(work: Work, model: Model, seconds: float, seed: int) -> None:
-    if model.plan is not None and seconds > 0:
-        plan = anneal_plan(model.packed, model.plan, seconds=seconds, seed=seed, halt=work.halt)
-        model.take(work, plan)
+def _anneal(search: ModeSearch, seconds: float, seed: int) -> None:
+    if search.plan is None or seconds <= 0:
+        return
+    halt = search.incumbent.halt
+    search.take(anneal_plan(search.packed, search.plan, seconds=seconds, seed=seed, halt=halt))

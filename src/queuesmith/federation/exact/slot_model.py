@@ -15,21 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.equations import link_use
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.fitting import LINK_TOLERANCE
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement
-from queuesmith.federation.model.time_cost import durations_by_level, link_use
+from queuesmith.federation.model.placing import as_schedule
+from queuesmith.federation.model.time_cost import durations_by_level
+from queuesmith.schedule import Schedule
 from queuesmith.solving.libraries import solver_library
 
 #: Models with more variables than this are not begun.
 MOST_VARIABLES = 400_000
 
 
-class Answer(NamedTuple):
+class SlotSolution(NamedTuple):
     """What HiGHS found."""
 
-    placement: Placement | None
+    schedule: Schedule | None
     status: str
     bound: float | None  # on the makespan of the model, in slots
 
@@ -187,7 +190,7 @@ class SlotModel:
 
     # -- solving and reading -------------------------------------------------------------------
 
-    def solve(self, seconds: float) -> Answer:
+    def solve(self, seconds: float) -> SlotSolution:
         """Let HiGHS minimise the makespan in slots for so many seconds."""
         optimize, sparse = solver_library("scipy.optimize"), solver_library("scipy.sparse")
         rows = self.rows
@@ -205,10 +208,10 @@ class SlotModel:
         )
         status = "optimal" if found.status == 0 else "time is up"
         if found.x is None:
-            return Answer(None, f"{status}, no placement found", found.mip_dual_bound)
-        return Answer(self._decode(found.x), status, found.mip_dual_bound)
+            return SlotSolution(None, f"{status}, no placement found", found.mip_dual_bound)
+        return SlotSolution(self._decode(found.x), status, found.mip_dual_bound)
 
-    def _decode(self, values: Floats) -> Placement:
+    def _decode(self, values: Floats) -> Schedule:
         """Jobs start with their slot, and end when their time is over."""
         on_node = values[self.z] > 0.5
         start = (values[self.y].argmax(axis=1) * self.size).astype(np.int64)
@@ -216,4 +219,4 @@ class SlotModel:
         slowest = np.where(on_node, level, -1).max(axis=1)
         end = start + self.seconds[np.arange(len(self.jobs)), slowest]
         nodes = np.concatenate([np.flatnonzero(row) for row in on_node])
-        return Placement(self.federation, self.jobs, start, end, nodes, "slots")
+        return as_schedule(self.federation, self.jobs, start, end, nodes, "slots")

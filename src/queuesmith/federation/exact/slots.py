@@ -16,18 +16,20 @@ from dataclasses import replace
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
-from queuesmith.federation.exact.incumbent import Model, Work
+from queuesmith.federation.exact.mode_search import ModeSearch
 from queuesmith.federation.exact.modes import Modes, list_modes
-from queuesmith.federation.exact.oas import improve
+from queuesmith.federation.exact.oas import improve, new_incumbent
 from queuesmith.federation.exact.packed import Packed
 from queuesmith.federation.exact.search import halting, plan_of
-from queuesmith.federation.exact.slot_model import SlotModel
+from queuesmith.federation.exact.slot_model import SlotModel, SlotSolution
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.loading import load_kernels
-from queuesmith.federation.model.federation import Federation, Ints
+from queuesmith.federation.model.clusters import Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placed import last_end
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.schedule import Schedule
 
 
 def slots(
@@ -35,7 +37,7 @@ def slots(
     jobs: FederationJobs,
     options: PlaceOptions,
     progress: Callable[[float], None],
-) -> Placement:
+) -> Schedule:
     """Place a queue by the paper's slot model: the method of that name."""
     size = slot_seconds(jobs, options.slot_percent)
     found = solve_slots(federation, jobs, slot=size, seconds=options.seconds)
@@ -51,7 +53,7 @@ def slot_seconds(jobs: FederationJobs, percent: float) -> int:
 
 def solve_slots(
     federation: Federation, jobs: FederationJobs, *, slot: int, seconds: float = 60.0
-) -> Placement:
+) -> Schedule:
     """Place a queue by the paper's MIP, and return it with its true times.
 
     Jobs start with a slot and end when they truly end. The deadline (theta) is the end of the best
@@ -73,27 +75,35 @@ def solve_slots(
     began = time.perf_counter()
     start = slotted_heuristic(federation, jobs, size)
     theta = int(slots_until(start, size).max())
-    answer = SlotModel(federation, jobs, size, theta).solve(seconds)
-    best = start
-    if answer.placement is not None and answer.placement.makespan < start.makespan:
-        best = answer.placement
+    solution = SlotModel(federation, jobs, size, theta).solve(seconds)
+    best, note = start, {"note": _not_its_own(solution, start)}
+    if solution.schedule is not None and last_end(solution.schedule) < last_end(start):
+        best, note = solution.schedule, {}
     return replace(
         best,
-        method="slots",
+        policy="slots",
         seconds=time.perf_counter() - began,
         facts={
+            "saturation": 1.0,
             "slot_seconds": size,
             "slots": int(slots_until(best, size).max()),
-            "slot_bound": answer.bound,
-            "slot_status": answer.status,
+            "slot_bound": solution.bound,
+            "slot_status": solution.status,
+            **note,
         },
     )
 
 
-def slots_until(placement: Placement, size: int) -> Ints:
+def _not_its_own(solution: SlotSolution, start: Schedule) -> str:
+    what = "no placement found" if solution.schedule is None else "nothing shorter found"
+    status = solution.status.partition(",")[0]
+    return f"HiGHS: {status}, {what}; this is {start.policy} started anew with slots"
+
+
+def slots_until(schedule: Schedule, size: int) -> Ints:
     """Return how many slots have passed when each job has left its last one."""
-    whole = -(-(placement.end - placement.start) // size)
-    return np.asarray(placement.start // size + whole)
+    whole = -(-(schedule.end - schedule.start) // size)
+    return np.asarray(schedule.start // size + whole)
 
 
 def whole_slots(modes: Modes, size: int) -> Modes:
@@ -101,8 +111,8 @@ def whole_slots(modes: Modes, size: int) -> Modes:
     return replace(modes, duration=-(-modes.duration // size) * size)
 
 
-def slotted_heuristic(federation: Federation, jobs: FederationJobs, size: int) -> Placement:
-    """Return the shortest placement of the heuristics, their jobs started anew with slots."""
+def slotted_heuristic(federation: Federation, jobs: FederationJobs, size: int) -> Schedule:
+    """Return the shortest schedule of the heuristics, their jobs started anew with slots."""
     found = [
         place_by_heuristic(federation, jobs, heuristic, allocation)
         for heuristic in HEURISTICS
@@ -110,9 +120,12 @@ def slotted_heuristic(federation: Federation, jobs: FederationJobs, size: int) -
     ]
     true = list_modes(federation, jobs, also=found)
     whole = Packed(whole_slots(true, size))
-    plans = [plan for plan in (plan_of(whole, each) for each in found) if plan is not None]
-    placements = [true.placement(plan.mode, plan.start, "slots") for plan in plans]
-    return min(placements, key=lambda placement: placement.makespan)
+    slotted = [
+        true.schedule(plan.mode, plan.start, f"{each.policy} ({each.facts['allocation']})")
+        for each in found
+        if (plan := plan_of(whole, each)) is not None
+    ]
+    return min(slotted, key=last_end)
 
 
 def best_in_slots(
@@ -123,7 +136,7 @@ def best_in_slots(
     seconds: float = 10.0,
     seed: int = 0,
     workers: int = 2,
-) -> Placement:
+) -> Schedule:
     """Return what the slot model finds if it is solved to its end: the fewest slots.
 
     It is the problem of `oas` with durations rounded up to whole slots, and is solved as such. The
@@ -143,19 +156,20 @@ def best_in_slots(
     began = time.perf_counter()
     first = slotted_heuristic(federation, jobs, size)
     true = list_modes(federation, jobs, also=[first])
-    model = Model(Packed(whole_slots(true, size)), proves=true.complete)
-    plan = plan_of(model.packed, first)
+    packed = Packed(whole_slots(true, size))
+    plan = plan_of(packed, first)
     assert plan is not None  # its modes were asked for
-    whole = model.packed.modes.placement(plan.mode, plan.start, "slots")
-    work = Work(whole, seconds, seed, workers, began=began)
-    model.take(work, plan)
-    with halting(work.left) as work.halt:
-        improve(work, model)
-    best_plan = model.plan or plan
-    best = true.placement(best_plan.mode, best_plan.start, "best in slots")
+    whole = packed.modes.schedule(plan.mode, plan.start, "slots")
+    incumbent = new_incumbent(whole, seconds, began=began)
+    search = ModeSearch(packed, incumbent, true.complete, seed, workers, plan=plan)
+    with halting(incumbent.left) as incumbent.halt:
+        improve(search)
+    best_plan = search.plan or plan
+    best = true.schedule(best_plan.mode, best_plan.start, "best in slots")
     facts = {
+        "saturation": 1.0,
         "slot_seconds": size,
-        "slots": work.best.makespan // size,
-        "slot_bound": -(-work.bound // size),
+        "slots": int(incumbent.value) // size,
+        "slot_bound": -(-int(incumbent.bound) // size),
     }
-    return replace(best, seconds=time.perf_counter() - began, facts=facts)
+    return replace(best, seconds=incumbent.spent, facts=facts)

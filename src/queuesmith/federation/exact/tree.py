@@ -12,8 +12,8 @@ from queuesmith.federation.exact.configuration_bound import ConfigurationBound
 from queuesmith.federation.exact.kernels.steps import BEST
 from queuesmith.federation.exact.kernels.tree import Tree, fill_table, search_tree
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.exact.search import Plan
-from queuesmith.federation.model.federation import Floats, Ints
+from queuesmith.federation.exact.search import ModePlan
+from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.solving.libraries import solver_library
 
 #: A table of all sets of jobs is made for no more jobs than this, and of no more cells than that.
@@ -35,7 +35,7 @@ class Forest:
         self.prices: Floats = np.array(prices)
         self.tables = np.zeros((len(prices), 1 << count, packed.size))
         for price, table in zip(self.prices, self.tables, strict=True):
-            fill_table(packed.ground, packed.states, packed.rate(price), table)
+            fill_table(packed.arrays, packed.states, packed.rate(price), table)
         self.before, self.after = _never_together(packed)
 
     @staticmethod
@@ -44,22 +44,22 @@ class Forest:
         count = len(packed.modes.jobs)
         return packed.tabulated and count <= MOST_JOBS and packed.size << count <= MOST_CELLS
 
-    def search(self, best: int, *, workers: int, halt: Ints) -> tuple[Plan | None, bool]:
+    def search(self, best: int, *, workers: int, halt: Ints) -> tuple[ModePlan | None, bool]:
         """Look through all plans shorter than ``best``.
 
         Returns
         -------
         The shortest of them or None, and whether none was left out.
         """
-        desks = [self.packed.desk(self.prices[0], best, 1, halt) for _ in range(workers)]
+        spaces = [self.packed.step_space(self.prices[0], best, 1, halt) for _ in range(workers)]
         ended = [False] * workers
 
         def look(part: int) -> None:
             ended[part] = bool(
                 search_tree(
-                    self.packed.ground,
+                    self.packed.arrays,
                     self.packed.states,
-                    desks[part],
+                    spaces[part],
                     self._tree(),
                     self.before,
                     self.after,
@@ -73,9 +73,9 @@ class Forest:
             thread.start()
         for thread in threads:
             thread.join()
-        desk = min(desks, key=lambda each: int(each.result[BEST]))
-        span = int(desk.result[BEST])
-        plan = Plan(desk.best_mode, desk.best_start, span) if span < best else None
+        space = min(spaces, key=lambda each: int(each.result[BEST]))
+        span = int(space.result[BEST])
+        plan = ModePlan(space.best_mode, space.best_start, span) if span < best else None
         return plan, all(ended)
 
     def _tree(self) -> Tree:

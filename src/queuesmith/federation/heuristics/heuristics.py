@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
 from queuesmith.compiled import load
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.federation.replay.kernels.site import (
     CHEAPEST,
@@ -26,7 +27,9 @@ from queuesmith.federation.replay.kernels.site import (
     LINK_AWARE,
     MOST_FREE,
     ONE_CLUSTER,
+    JobArrays,
     Manner,
+    NodeLayout,
     Running,
 )
 from queuesmith.federation.replay.packing import (
@@ -34,9 +37,10 @@ from queuesmith.federation.replay.packing import (
     empty_line,
     empty_site,
     nobody_running,
-    pack_ground,
-    pack_work,
+    pack_jobs,
+    pack_layout,
 )
+from queuesmith.schedule import Schedule
 
 
 def arrival(jobs: FederationJobs) -> Floats:
@@ -119,7 +123,7 @@ def place_by_heuristic(
     *,
     saturation: float = 1.0,
     window: int | None = None,
-) -> Placement:
+) -> Schedule:
     """Place jobs as they arrive, by a heuristic.
 
     Parameters
@@ -149,7 +153,7 @@ def place_by_heuristic(
         patience=math.inf,
     )
     found = run_order(federation, jobs, order, manner)
-    return Placement(
+    return as_schedule(
         federation,
         jobs,
         found.start,
@@ -162,16 +166,27 @@ def place_by_heuristic(
     )
 
 
-def run_order(federation: Federation, jobs: FederationJobs, order: Ints, manner: Manner) -> Running:
-    """Replay jobs in a given order of the queue, and return what became of each."""
+def run_order(
+    federation: Federation,
+    jobs: FederationJobs,
+    order: Ints,
+    manner: Manner,
+    *,
+    layout: NodeLayout | None = None,
+    columns: JobArrays | None = None,
+) -> Running:
+    """Replay jobs in a given order of the queue, and return what became of each.
+
+    ``layout`` and ``columns`` are the federation and the jobs, packed, where that was done before.
+    """
     running = nobody_running(federation, jobs)
-    ground = pack_ground(federation)
+    nodes = pack_layout(federation) if layout is None else layout
     run_heuristic(
-        ground,
-        pack_work(jobs),
+        nodes,
+        pack_jobs(jobs) if columns is None else columns,
         empty_line(order),
         running,
-        empty_site(federation, ground),
+        empty_site(federation, nodes),
         empty_draft(federation),
         manner,
     )
@@ -185,15 +200,9 @@ def queue_order(key: Floats) -> Ints:
 
 def named_heuristic(name: str) -> Heuristic:
     """Return a heuristic, or say which there are."""
-    if name not in HEURISTICS:
-        raise UsageError(f"there is no heuristic '{name}'. Choose from: {', '.join(HEURISTICS)}.")
-    return HEURISTICS[name]
+    return entry("heuristic", name, HEURISTICS)
 
 
 def named_allocation(name: str) -> int:
     """Return the number of an allocation rule, or say which there are."""
-    if name not in ALLOCATIONS:
-        raise UsageError(
-            f"there is no allocation rule '{name}'. Choose from: {', '.join(ALLOCATIONS)}."
-        )
-    return ALLOCATIONS[name]
+    return entry("allocation rule", name, ALLOCATIONS)

@@ -1,13 +1,13 @@
 """A heuristic of low complexity for large queues: nodes have prices, and jobs have patience.
 
-The prices are those of the bound (see `bounds.price_bound`): what a second on a node of each power
-is worth to this queue. A job that takes fast nodes and is ruled by one slow node wastes what they
-cost. So a job takes the free nodes on which its bill is least, and waits where that is more than
-``patience`` times the least it can ever be. Towards the end, a job also waits for faster nodes
+The prices are those of the bound (see `quick_bound.price_bound`): what a second on a node of each
+power is worth to this queue. A job that takes fast nodes and is ruled by one slow node wastes what
+they cost. So a job takes the free nodes on which its bill is least, and waits where that is more
+than ``patience`` times the least it can ever be. Towards the end, a job also waits for faster nodes
 where only these let it end by the makespan that is aimed at.
 
 One such schedule takes milliseconds, so that a few orders of the queue, patiences and aims are
-tried, a fixed number of them: the same seed gives the same answer.
+tried, a fixed number of them: unless time is up before, the same seed gives the same answer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import numpy as np
 
 from queuesmith.base.checks import seeded
 from queuesmith.compiled import load
-from queuesmith.federation.heuristics.heuristics import queue_order
-from queuesmith.federation.model.federation import Federation, Floats
+from queuesmith.federation.heuristics.heuristics import queue_order, run_order
+from queuesmith.federation.model.clusters import Floats
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.placement import Placement
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.model.quick_bound import PriceBound, price_bound, simple_bound
 from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.federation.replay.kernels.site import (
@@ -34,14 +35,8 @@ from queuesmith.federation.replay.kernels.site import (
     ONE_CLUSTER,
     Manner,
 )
-from queuesmith.federation.replay.packing import (
-    empty_draft,
-    empty_line,
-    empty_site,
-    nobody_running,
-    pack_ground,
-    pack_work,
-)
+from queuesmith.federation.replay.packing import nobody_running, pack_jobs, pack_layout
+from queuesmith.schedule import Schedule
 
 #: Orders of the queue: the greatest tasks**width * base_time**length first.
 SHAPES = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (1.0, 0.2), (0.5, 1.0))
@@ -72,7 +67,7 @@ def place_by_prices(
     seconds: float = 10.0,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> Placement:
+) -> Schedule:
     """Place a large queue quickly and well.
 
     Parameters
@@ -90,8 +85,9 @@ def place_by_prices(
     """
     load(run_heuristic)
     began = time.perf_counter()
-    search = _Search(federation, jobs, saturation, price_bound(federation, jobs))
-    bound = simple_bound(federation, jobs)
+    prices = price_bound(federation, jobs)
+    search = _PriceSearch(federation, jobs, saturation, prices)
+    bound = simple_bound(federation, jobs, prices)
     total = len(SHAPES) * (len(PATIENCES) + len(OTHER_RULES)) + AIMS + NUDGES
     for done, attempt in enumerate(search.attempts(bound, seeded(seed)), 1):
         search.run(attempt)
@@ -100,7 +96,7 @@ def place_by_prices(
         if search.makespan <= bound or time.perf_counter() - began > seconds:
             break
     best = search.best
-    return Placement(
+    return as_schedule(
         federation,
         jobs,
         best.start,
@@ -114,15 +110,15 @@ def place_by_prices(
     )
 
 
-class _Search:
+class _PriceSearch:
     """The best schedule so far, and how it came about."""
 
     def __init__(
         self, federation: Federation, jobs: FederationJobs, saturation: float, prices: PriceBound
     ) -> None:
         self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.ground = pack_ground(federation, prices.node_price)
-        self.work = pack_work(jobs, prices.job_bill)
+        self.layout = pack_layout(federation, prices.node_price)
+        self.columns = pack_jobs(jobs, prices.job_bill)
         self.best = nobody_running(federation, jobs)
         self.best_attempt = Attempt(np.zeros(len(jobs)))
         self.makespan = np.iinfo(np.int64).max
@@ -146,22 +142,17 @@ class _Search:
 
     def run(self, attempt: Attempt) -> None:
         """Schedule the queue in one way; keep it if it is the best."""
-        running = nobody_running(self.federation, self.jobs)
-        run_heuristic(
-            self.ground,
-            self.work,
-            empty_line(queue_order(attempt.key)),
-            running,
-            empty_site(self.federation, self.ground),
-            empty_draft(self.federation),
-            Manner(
-                rule=attempt.rule,
-                fit=1,
-                limit=float(self.saturation),
-                window=len(self.jobs),
-                deadline=float(attempt.aim),
-                patience=float(attempt.patience),
-            ),
+        manner = Manner(
+            rule=attempt.rule,
+            fit=1,
+            limit=float(self.saturation),
+            window=len(self.jobs),
+            deadline=float(attempt.aim),
+            patience=float(attempt.patience),
+        )
+        order = queue_order(attempt.key)
+        running = run_order(
+            self.federation, self.jobs, order, manner, layout=self.layout, columns=self.columns
         )
         self.count += 1
         makespan = int(running.end.max())

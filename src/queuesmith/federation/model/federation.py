@@ -1,181 +1,65 @@
-"""Several clusters of different speed, each joined by one link to a central switch."""
+"""Several clusters of different speed and their links, as one machine that schedules run on."""
 
 from __future__ import annotations
 
-import math
-import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from queuesmith.base.errors import ClusterError
-from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes, write_bytes
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.toml import check_keys, read_toml, toml_text
+from queuesmith.cluster.machine import Places
+from queuesmith.federation.model.clusters import Clusters, FederationCluster
+from queuesmith.federation.model.placed import co_allocated, peak_link_load, power_utilization
+from queuesmith.federation.model.rules import broken_rules
 
 CLUSTER_KEYS = ("name", "nodes", "power", "bandwidth")
-LARGEST_NODES = 2**20
-#: The range of powers whose slowdowns still leave every time exact to the second.
-POWERS = (1e-6, 1e6)
+#: What can be measured on federations alone.
+MEASURES: Mapping[str, Callable[[Any], float]] = {
+    "power_utilization": power_utilization,
+    "peak_link_load": peak_link_load,
+    "co_allocated": co_allocated,
+}
 
 
-@dataclass(frozen=True)
-class FederationCluster:
-    """A cluster of a federation.
+class Federation(Clusters):
+    """Clusters of different speed and their links: what jobs are placed on; see `Clusters`.
 
-    Parameters
-    ----------
-    name
-        What files, messages and figures call it.
-    nodes
-        How many nodes it has. A node runs one task at a time.
-    power
-        The effective power of its nodes: 1 runs tasks at full speed, 0.5 takes twice as long. One
-        number for all, or one for each node.
-    bandwidth
-        Of its link to the central switch, in the unit of the jobs' bandwidth; may be infinite.
+    To a schedule it is a machine of one core a node: ``places`` are its nodes, called
+    ``cluster:number``, and ``violations`` are the rules of links and speeds.
     """
 
-    name: str
-    nodes: int
-    power: tuple[float, ...]
-    bandwidth: float
-
-    def __init__(
-        self, name: str, nodes: int, power: float | Sequence[float] = 1.0, bandwidth: float = 1000.0
-    ) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ClusterError(
-                f"a cluster is called {name!r}, but it needs a name. Give for example 'north'."
-            )
-        _check_nodes(name, nodes)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "nodes", int(nodes))
-        object.__setattr__(self, "power", _powers(name, int(nodes), power))
-        object.__setattr__(self, "bandwidth", _bandwidth(name, bandwidth))
+    # -- a machine -----------------------------------------------------------------------------
 
     @property
-    def alike(self) -> bool:
-        """Whether all its nodes have the same power."""
-        return len(set(self.power)) == 1
-
-
-@dataclass(frozen=True)
-class Federation:
-    """Clusters and their links. Nodes are numbered from 0, cluster by cluster.
-
-    Nodes of one cluster and one power are interchangeable; they form a **group**. Where the nodes
-    of every cluster are alike, groups are the clusters. Groups are ordered by cluster and, within
-    a cluster, from the fastest to the slowest; they are what placements are decided over.
-
-    Parameters
-    ----------
-    clusters
-        At least one, each with a name of its own.
-    name
-        What messages and figures call the federation.
-    """
-
-    clusters: tuple[FederationCluster, ...]
-    name: str = "federation"
-
-    def __init__(self, clusters: Iterable[FederationCluster], *, name: str = "federation") -> None:
-        members = tuple(clusters)
-        _check_clusters(members, name)
-        object.__setattr__(self, "clusters", members)
-        object.__setattr__(self, "name", name)
-
-    # -- nodes -----------------------------------------------------------------------------
+    def cores(self) -> int:
+        """One for each node: a node runs one task at a time."""
+        return self.nodes
 
     @cached_property
-    def nodes(self) -> int:
-        """How many nodes all clusters have together."""
-        return sum(cluster.nodes for cluster in self.clusters)
+    def places(self) -> Places:
+        """The nodes, by their numbers."""
+        names = [
+            f"{cluster.name}:{number}"
+            for cluster in self.clusters
+            for number in range(cluster.nodes)
+        ]
+        return Places(names, np.ones(self.nodes, np.int64))
 
-    @cached_property
-    def alike(self) -> bool:
-        """Whether the nodes of each cluster are alike, so that groups are the clusters."""
-        return all(cluster.alike for cluster in self.clusters)
+    @property
+    def measures(self) -> Mapping[str, Callable[[Any], float]]:
+        """How much of the power, and of the links, a schedule uses."""
+        return MEASURES
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the clusters."""
-        return tuple(cluster.name for cluster in self.clusters)
+    def violations(self, schedule: Any) -> list[str]:
+        """Return a sentence for each rule of links and speeds that a schedule breaks."""
+        return broken_rules(schedule)
 
-    @cached_property
-    def cluster_nodes(self) -> Ints:
-        """How many nodes each cluster has."""
-        return _frozen(np.array([cluster.nodes for cluster in self.clusters], np.int64))
-
-    @cached_property
-    def bandwidth(self) -> Floats:
-        """The bandwidth of each cluster's link."""
-        return _frozen(np.array([cluster.bandwidth for cluster in self.clusters], np.float64))
-
-    @cached_property
-    def node_cluster(self) -> Ints:
-        """The cluster of each node, by its number."""
-        return _frozen(np.repeat(np.arange(len(self.clusters)), self.cluster_nodes))
-
-    @cached_property
-    def node_power(self) -> Floats:
-        """The effective power of each node."""
-        return _frozen(np.concatenate([cluster.power for cluster in self.clusters]))
-
-    def node_name(self, node: int) -> str:
-        """Return what a node is called: its cluster and its place there, from 0."""
-        cluster = int(self.node_cluster[node])
-        return f"{self.names[cluster]}/{node - int(self.cluster_nodes[:cluster].sum())}"
-
-    # -- groups of interchangeable nodes -----------------------------------------------------
-
-    @cached_property
-    def group_members(self) -> tuple[Ints, ...]:
-        """The nodes of each group."""
-        order = np.lexsort((np.arange(self.nodes), -self.node_power, self.node_cluster))
-        new = np.diff(self.node_cluster[order]) + np.abs(np.diff(self.node_power[order])) > 0
-        return tuple(_frozen(part) for part in np.split(order, np.flatnonzero(new) + 1))
-
-    @cached_property
-    def group_nodes(self) -> Ints:
-        """How many nodes each group has."""
-        return _frozen(np.array([len(nodes) for nodes in self.group_members], np.int64))
-
-    @cached_property
-    def group_cluster(self) -> Ints:
-        """The cluster of each group."""
-        return _frozen(np.array([self.node_cluster[n[0]] for n in self.group_members], np.int64))
-
-    @cached_property
-    def group_power(self) -> Floats:
-        """The effective power of each group's nodes."""
-        return _frozen(np.array([self.node_power[n[0]] for n in self.group_members], np.float64))
-
-    @cached_property
-    def node_group(self) -> Ints:
-        """The group of each node."""
-        group = np.empty(self.nodes, np.int64)
-        for number, members in enumerate(self.group_members):
-            group[members] = number
-        return _frozen(group)
-
-    @cached_property
-    def levels(self) -> Floats:
-        """The different powers there are, from the fastest to the slowest."""
-        return _frozen(np.unique(self.node_power)[::-1].copy())
-
-    @cached_property
-    def group_level(self) -> Ints:
-        """The place of each group's power in ``levels``."""
-        return _frozen(np.searchsorted(-self.levels, -self.group_power).astype(np.int64))
-
-    # -- files -------------------------------------------------------------------------------
+    # -- files ---------------------------------------------------------------------------------
 
     @classmethod
     def read(cls, path: AnyPath) -> Federation:
@@ -184,93 +68,20 @@ class Federation:
         Each has ``name``, ``nodes``, ``power`` (a number, or a list with one for each node) and
         ``bandwidth``.
         """
-        text = decoded(check_text(read_bytes(path), path, "TOML"))
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ClusterError(f"'{path}' is not TOML: {error}. Correct it.") from None
+        content = read_toml(path, error=ClusterError)
         return cls(_clusters_of(content, path), name=Path(path).stem)
 
     def write(self, path: AnyPath) -> None:
         """Write the federation as TOML; it reads back as the same."""
-        write_bytes(path, "\n".join(map(_cluster_text, self.clusters)).encode())
+        write_bytes(path, toml_text({"cluster": [*map(_table, self.clusters)]}).encode())
 
     def __repr__(self) -> str:
         count = len(self.clusters)
         return f"<Federation '{self.name}': {count} clusters, {self.nodes:,} nodes>"
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
-def _check_nodes(name: str, nodes: int) -> None:
-    is_whole = isinstance(nodes, (int, np.integer)) and not isinstance(nodes, bool)
-    if not is_whole or not 1 <= int(nodes) <= LARGEST_NODES:
-        raise ClusterError(
-            f"cluster '{name}' has {nodes!r} nodes, but it must have a whole number of them from 1 "
-            f"to {LARGEST_NODES:,}. Correct it, or leave the cluster out."
-        )
-
-
-def _powers(name: str, nodes: int, power: float | Sequence[float]) -> tuple[float, ...]:
-    given = power if isinstance(power, (Sequence, np.ndarray)) else [power] * nodes
-    if isinstance(power, str) or not all(_is_number(value) for value in given):
-        raise ClusterError(
-            f"cluster '{name}' has the power {power!r}, but power is a number, or a list of them "
-            "with one for each node. Give for example 0.75."
-        )
-    if len(given) != nodes:
-        raise ClusterError(
-            f"cluster '{name}' has {len(given)} powers for {nodes} nodes, but each node has one. "
-            "Give one for each node, or a single number for all."
-        )
-    for value in given:
-        if not POWERS[0] <= float(value) <= POWERS[1]:
-            raise ClusterError(
-                f"cluster '{name}' has a node of power {value}, but a node that runs tasks has a "
-                f"power above 0, from {POWERS[0]:g} to {POWERS[1]:g}. Leave dead nodes out."
-            )
-    return tuple(float(value) for value in given)
-
-
-def _bandwidth(name: str, bandwidth: float) -> float:
-    if not _is_number(bandwidth) or not float(bandwidth) > 0:
-        raise ClusterError(
-            f"the link of cluster '{name}' has the bandwidth {bandwidth!r}, but a link needs "
-            "a number above 0 to carry anything. Give it in the unit of the jobs', or inf."
-        )
-    return float(bandwidth)
-
-
-def _is_number(value: object) -> bool:
-    is_real = isinstance(value, (int, float, np.integer, np.floating))
-    return is_real and not isinstance(value, bool) and not math.isnan(float(value))  # type: ignore[arg-type]
-
-
-def _check_clusters(clusters: tuple[FederationCluster, ...], name: str) -> None:
-    if not clusters:
-        raise ClusterError(
-            f"federation '{name}' has no cluster, but it needs one. Add [[cluster]]."
-        )
-    seen: set[str] = set()
-    for cluster in clusters:
-        if cluster.name in seen:
-            raise ClusterError(
-                f"federation '{name}' has two clusters called '{cluster.name}', but names tell "
-                "them apart. Rename one."
-            )
-        seen.add(cluster.name)
-
-
 def _clusters_of(content: dict[str, Any], path: AnyPath) -> list[FederationCluster]:
-    for key in content:
-        if key != "cluster":
-            raise ClusterError(
-                f"'{path}' has the key '{key}', but a federation has only [[cluster]] tables. "
-                "Correct or remove it."
-            )
+    check_keys(content, ["cluster"], f"'{path}'", error=ClusterError)
     tables = content.get("cluster", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ClusterError(
@@ -281,12 +92,7 @@ def _clusters_of(content: dict[str, Any], path: AnyPath) -> list[FederationClust
 
 def _cluster_of(table: dict[str, Any], number: int, path: AnyPath) -> FederationCluster:
     called = f"cluster {number} ('{table['name']}')" if "name" in table else f"cluster {number}"
-    for key in table:
-        if key not in CLUSTER_KEYS:
-            raise ClusterError(
-                f"{called} of '{path}' has the unknown key '{key}', but a cluster has only "
-                f"{', '.join(CLUSTER_KEYS)}. Correct or remove it."
-            )
+    check_keys(table, CLUSTER_KEYS, f"{called} of '{path}'", error=ClusterError)
     for key in CLUSTER_KEYS:
         if key not in table:
             raise ClusterError(
@@ -296,14 +102,6 @@ def _cluster_of(table: dict[str, Any], number: int, path: AnyPath) -> Federation
     return FederationCluster(**table)
 
 
-def _cluster_text(cluster: FederationCluster) -> str:
-    power = repr(cluster.power[0]) if cluster.alike else repr(list(cluster.power))
-    return (
-        f"[[cluster]]\nname = {_quoted(cluster.name)}\nnodes = {cluster.nodes}\n"
-        f"power = {power}\nbandwidth = {cluster.bandwidth!r}\n"
-    )
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+def _table(cluster: FederationCluster) -> dict[str, Any]:
+    power = cluster.power[0] if cluster.alike else cluster.power
+    return {key: power if key == "power" else getattr(cluster, key) for key in CLUSTER_KEYS}

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
-from queuesmith.base.errors import UsageError
-from queuesmith.federation.model.federation import Federation, FederationCluster, Floats, Ints
+from queuesmith.base.registry import entry
+from queuesmith.federation.model.clusters import FederationCluster, Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 
 #: The paper's federation: the power of each cluster, and the nodes of each.
@@ -124,8 +125,7 @@ def generate_queue(
     name
         By default after the kind and the seed, ``general.0``.
     """
-    if kind not in KINDS:
-        raise UsageError(f"there is no kind of queue '{kind}'. Choose from: {', '.join(KINDS)}.")
+    draw = entry("kind of queue", kind, KINDS)
     count = whole_number("the number of jobs", jobs, 1, "Give for example 8.")
     room = whole_number("the number of nodes", nodes, 1, "Give for example 12.")
     widest = min(12, room) if most_tasks is None else most_tasks
@@ -135,7 +135,7 @@ def generate_queue(
     low = number("the least bandwidth of a task", task_bandwidth[0], 0, 1e12, "Give 50.")
     high = number("the greatest bandwidth of a task", task_bandwidth[1], low, 1e12, "Give 300.")
     rng = seeded(seed)
-    shapes = KINDS[kind](count, room, min(widest, room), rng)
+    shapes = draw(count, room, min(widest, room), rng)
     length = np.maximum(np.rint(shapes.length * (base_time / shapes.length.mean())), 1)
     return FederationJobs(
         shapes.tasks,
@@ -148,9 +148,8 @@ def generate_queue(
 
 def paper_queue(name: str, *, seed: int = 0) -> FederationJobs:
     """Return one of the paper's workloads of 8 jobs, ``WL-1`` to ``WL-6`` (section 4.2)."""
-    if name not in PAPER_QUEUES:
-        raise UsageError(f"there is no workload '{name}'. Choose from: {', '.join(PAPER_QUEUES)}.")
-    return generate_queue(PAPER_QUEUES[name], seed=_paper_seed(name, seed), name=name)
+    kind = entry("workload", name, PAPER_QUEUES)
+    return generate_queue(kind, seed=_paper_seed(name, seed), name=name)
 
 
 def matching(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -> Shapes:

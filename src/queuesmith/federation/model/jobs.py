@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,15 +23,15 @@ from queuesmith.base.files import (
     read_bytes,
     write_bytes,
 )
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Clusters, Floats, Ints
 from queuesmith.federation.model.fitting import can_split
+from queuesmith.workload import Workload
 from queuesmith.workload.workload import Change
-
-if TYPE_CHECKING:
-    from queuesmith.workload import Workload
 
 COLUMNS = ("id", "tasks", "base_time", "task_bandwidth", "sigma")
 OPTIONAL_COLUMNS = ("submit",)
+#: The columns of a job that only federations look at.
+JOB_COLUMNS = ("base_time", "task_bandwidth", "sigma")
 #: The longest base time and latest arrival: sums of many stay exact to the second.
 LONGEST_TIME = 2**40
 MOST_TASKS = 2**20
@@ -116,6 +116,38 @@ class FederationJobs:
         offset.setflags(write=False)
         return offset
 
+    @cached_property
+    def workload(self) -> Workload:
+        """The same jobs, in the same order, as a schedule has them.
+
+        A task is a core, the runtime is the base time rounded up, and what only federations look
+        at are further columns. Jobs are numbered from 0; ``labels["id"]`` are their names.
+        """
+        seconds = np.ceil(self.base_time).astype(np.int64)
+        return Workload(
+            self.submit,
+            seconds,
+            seconds,
+            self.tasks,
+            id=np.arange(len(self)),
+            extra={column: getattr(self, column) for column in JOB_COLUMNS},
+            labels={"id": self.id},
+            name=self.name,
+            changes=self.changes,
+        )
+
+    @classmethod
+    def of(cls, workload: Workload) -> FederationJobs:
+        """Return the jobs that a workload was made of; see `workload`."""
+        return cls(
+            workload.cores,
+            *(workload.extra[column] for column in JOB_COLUMNS),
+            submit=workload.submit,
+            id=[workload.label("id", number) for number in workload.id.tolist()],
+            name=workload.name,
+            changes=workload.changes,
+        )
+
     # -- making other jobs of them -----------------------------------------------------------
 
     def select(self, chosen: ArrayLike) -> FederationJobs:
@@ -127,10 +159,12 @@ class FederationJobs:
 
     def queued(self) -> FederationJobs:
         """Return the same jobs as one queue: all wait at second 0, in order of arrival."""
+        if not self.submit.any():
+            return self
         columns = {key: getattr(self, key) for key in COLUMNS[1:]}
         return FederationJobs(**columns, id=self.id, name=self.name, changes=self.changes)
 
-    def fitting(self, federation: Federation, saturation: float = 1.0) -> FederationJobs:
+    def fitting(self, federation: Clusters, saturation: float = 1.0) -> FederationJobs:
         """Keep the jobs that the federation can run, and note how many are left out.
 
         Parameters
@@ -235,7 +269,7 @@ class FederationJobs:
         )
 
 
-def check_fits(federation: Federation, jobs: FederationJobs, saturation: float = 1.0) -> None:
+def check_fits(federation: Clusters, jobs: FederationJobs, saturation: float = 1.0) -> None:
     """Raise an error that names the first job which the federation can never run, if there is one.
 
     Parameters
@@ -264,9 +298,7 @@ def check_fits(federation: Federation, jobs: FederationJobs, saturation: float =
     )
 
 
-def _which_fit(
-    federation: Federation, jobs: FederationJobs, saturation: float
-) -> NDArray[np.bool_]:
+def _which_fit(federation: Clusters, jobs: FederationJobs, saturation: float) -> NDArray[np.bool_]:
     """Which jobs can run when nothing else does."""
     room = federation.bandwidth * saturation
     return can_split(jobs.tasks, jobs.task_bandwidth, federation.cluster_nodes, room)

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.equations import GRACE_SECONDS, GRACE_SHARE
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
-from queuesmith.federation.model.time_cost import GRACE_SECONDS, GRACE_SHARE, durations_by_level
+from queuesmith.federation.model.time_cost import durations_by_level
 
 PRICE_STEPS = 300
 STEP_DECAY = 0.97
@@ -20,7 +22,9 @@ MOST_LEVELS = 12
 ROUNDING = 1e-9
 
 
-def simple_bound(federation: Federation, jobs: FederationJobs) -> int:
+def simple_bound(
+    federation: Federation, jobs: FederationJobs, prices: PriceBound | None = None
+) -> int:
     """Return a proven lower bound on the makespan, in whole seconds.
 
     It is the greater of two. One job alone: no job ends before its arrival and its time on the
@@ -28,9 +32,10 @@ def simple_bound(federation: Federation, jobs: FederationJobs) -> int:
     its cheapest nodes cost for as long as the slowest of them makes it last, and all jobs together
     cost no more than all nodes until the makespan. Every choice of prices gives a bound; a few
     steps uphill find good ones. Saturated links make jobs longer, never shorter, so that it holds
-    for any saturation.
+    for any saturation. ``prices`` is `price_bound`, where that is known.
     """
-    together = int(jobs.submit.min()) + price_bound(federation, jobs).value
+    found = price_bound(federation, jobs) if prices is None else prices
+    together = int(jobs.submit.min()) + found.value
     return max(longest_job(federation, jobs), math.ceil(together * (1 - ROUNDING)))
 
 

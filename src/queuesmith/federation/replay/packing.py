@@ -6,22 +6,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from queuesmith.federation.model.federation import Federation, Floats, Ints
+from queuesmith.federation.model.clusters import Floats, Ints
+from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.replay.kernels.site import (
     COUNTERS,
     FREE,
     TOO_WIDE,
     Draft,
-    Ground,
+    JobArrays,
     Line,
+    NodeLayout,
     Running,
     Site,
-    Work,
 )
 
 
-def pack_ground(federation: Federation, node_price: Floats | None = None) -> Ground:
+def pack_layout(federation: Federation, node_price: Floats | None = None) -> NodeLayout:
     """Return the federation as arrays.
 
     Parameters
@@ -38,7 +39,7 @@ def pack_ground(federation: Federation, node_price: Floats | None = None) -> Gro
     classes = _classes(
         federation, np.array([price[nodes[0]] for nodes in federation.group_members])
     )
-    return Ground(
+    return NodeLayout(
         group_cluster=_own(federation.group_cluster, np.int64),
         group_power=_own(federation.group_power, np.float64),
         group_first=_own(np.concatenate([[0], np.cumsum(size)]), np.int64),
@@ -71,9 +72,9 @@ def _classes(federation: Federation, price: Floats) -> _Classes:
     return _Classes(place[member], power[order], values[order])
 
 
-def pack_work(jobs: FederationJobs, bill: Floats | None = None) -> Work:
+def pack_jobs(jobs: FederationJobs, bill: Floats | None = None) -> JobArrays:
     """Return the jobs as arrays."""
-    return Work(
+    return JobArrays(
         submit=_own(jobs.submit, np.int64),
         tasks=_own(jobs.tasks, np.int64),
         base_time=_own(jobs.base_time, np.float64),
@@ -110,7 +111,7 @@ def nobody_running(federation: Federation, jobs: FederationJobs) -> Running:
     )
 
 
-def empty_site(federation: Federation, ground: Ground) -> Site:
+def empty_site(federation: Federation, layout: NodeLayout) -> Site:
     """Return the federation with all nodes free and nothing on its links."""
     clusters = len(federation.clusters)
     counter = np.zeros(COUNTERS, np.int64)
@@ -119,7 +120,7 @@ def empty_site(federation: Federation, ground: Ground) -> Site:
         node_free=np.ones(federation.nodes, np.uint8),
         group_free=_own(federation.group_nodes, np.int64),
         cluster_free=_own(federation.cluster_nodes, np.int64),
-        class_free=np.bincount(ground.group_class, federation.group_nodes).astype(np.int64),
+        class_free=np.bincount(layout.group_class, federation.group_nodes).astype(np.int64),
         load=np.zeros(clusters),
         users=np.zeros(clusters, np.int64),
         slowdown=np.ones(clusters),

@@ -8,7 +8,7 @@ from numba import boolean, float64, int64, types
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import BITS, INTS, copy
 from queuesmith.compiled.chance import below, uniform
-from queuesmith.federation.exact.kernels.plans import GROUND_TYPE, PROFILE_TYPE, decode
+from queuesmith.federation.exact.kernels.plans import MODES_TYPE, PROFILE_TYPE, decode
 
 #: The weight of the jobs' mean end beside the makespan: of two plans equally long, the one that
 #: leaves more room at its end is nearer to a shorter one.
@@ -44,15 +44,15 @@ def move_job(order, source, goal):
 
 
 @kernel
-def change_mode(ground, walk):
+def change_mode(modes, walk):
     """Give a job another mode."""
     job = below(walk.seed, len(walk.order))
-    count = ground.first[job + 1] - ground.first[job]
-    walk.trial_mode[job] = ground.first[job] + below(walk.seed, count)
+    count = modes.first[job + 1] - modes.first[job]
+    walk.trial_mode[job] = modes.first[job] + below(walk.seed, count)
 
 
 @kernel
-def change(ground, walk):
+def change(modes, walk):
     """Change a trial plan a little: its order, its modes, or both."""
     kind = uniform(walk.seed)
     one, two = below(walk.seed, len(walk.order)), below(walk.seed, len(walk.order))
@@ -63,25 +63,25 @@ def change(ground, walk):
     elif kind < 0.6:
         move_job(walk.trial_order, one, two)
     if kind >= 0.55:
-        change_mode(ground, walk)
+        change_mode(modes, walk)
     if kind >= 0.9:
-        change_mode(ground, walk)
+        change_mode(modes, walk)
 
 
-@entry(boolean(GROUND_TYPE, PROFILE_TYPE, WALK_TYPE, float64, float64, int64))
-def anneal(ground, profile, walk, hot, cold, steps):
+@entry(boolean(MODES_TYPE, PROFILE_TYPE, WALK_TYPE, float64, float64, int64))
+def anneal(modes, profile, walk, hot, cold, steps):
     """Cool from hot to cold, in seconds; keep the best plan; return whether it got to the end."""
     temperature = hot
     cooling = (cold / hot) ** (1.0 / max(steps, 1))
-    span, mean = decode(ground, profile, walk.order, walk.mode, walk.start)
+    span, mean = decode(modes, profile, walk.order, walk.mode, walk.start)
     cost = span + MEAN_END * mean
     for _ in range(steps):
         if walk.halt[0]:
             return False
         copy(walk.trial_order, walk.order)
         copy(walk.trial_mode, walk.mode)
-        change(ground, walk)
-        span, mean = decode(ground, profile, walk.trial_order, walk.trial_mode, walk.start)
+        change(modes, walk)
+        span, mean = decode(modes, profile, walk.trial_order, walk.trial_mode, walk.start)
         worse = span + MEAN_END * mean - cost
         temperature *= cooling
         if worse > 0 and uniform(walk.seed) >= math.exp(-worse / temperature):

@@ -8,12 +8,12 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import BITS, INT_TABLE, INTS, REALS, TRUTH_TABLE, copy
 from queuesmith.compiled.chance import mixed
 from queuesmith.compiled.heap import rise, sink
-from queuesmith.federation.exact.kernels.plans import GROUND_TYPE
+from queuesmith.federation.exact.kernels.plans import MODES_TYPE
 from queuesmith.federation.exact.kernels.states import STATES_TYPE, add_job
 from queuesmith.federation.exact.kernels.steps import (
     BEST,
-    DESK_TYPE,
     NODES,
+    SPACE_TYPE,
     earliest,
     earliest_end,
     join_running,
@@ -88,71 +88,71 @@ def offer(heap, size, cost, parent, mode, start, mark):
 
 
 @kernel
-def mark_of(ground, states, desk, waiting, count, start):
+def mark_of(modes, states, space, waiting, count, start):
     """Return a number that plans with the same future share."""
     mark = mixed(waiting ^ uint64(start))
-    jobs = len(ground.first) - 1
+    jobs = len(modes.first) - 1
     for i in range(count):
-        own = desk.marks[jobs + states.offset[desk.run_mode[i]]]
-        mark = mixed(mark ^ own ^ uint64(desk.run_end[i]))
+        own = space.marks[jobs + states.offset[space.run_mode[i]]]
+        mark = mixed(mark ^ own ^ uint64(space.run_end[i]))
     return mark
 
 
 @kernel
-def finish(ground, desk, beam, at, mode, start, span):
+def finish(modes, space, beam, at, mode, start, span):
     """Keep a complete plan if it is the best."""
-    if span >= desk.result[BEST]:
+    if span >= space.result[BEST]:
         return
-    desk.result[BEST] = span
-    copy(desk.best_mode, beam.mode[at])
-    copy(desk.best_start, beam.start[at])
-    desk.best_mode[ground.job[mode]] = mode
-    desk.best_start[ground.job[mode]] = start
+    space.result[BEST] = span
+    copy(space.best_mode, beam.mode[at])
+    copy(space.best_start, beam.start[at])
+    space.best_mode[modes.job[mode]] = mode
+    space.best_start[modes.job[mode]] = start
 
 
 @kernel
-def expand(ground, states, desk, beam, heap, at, size, left, bias):
+def expand(modes, states, space, beam, heap, at, size, left, bias):
     """Offer every way in which a plan can go on; return how many are kept."""
-    desk.table[:] = 0.0
+    space.table[:] = 0.0
     waiting = uint64(0)
     for job in range(beam.waiting.shape[1]):
         if beam.waiting[at, job]:
-            add_job(ground, states, desk.rate, job, desk.table, desk.table)
-            waiting ^= desk.marks[job]
+            add_job(modes, states, space.rate, job, space.table, space.table)
+            waiting ^= space.marks[job]
     clock, running = beam.clock[at], beam.running[at]
     run_mode, run_end = beam.run_mode[at], beam.run_end[at]
-    for mode in range(len(ground.duration)):
-        job = ground.job[mode]
+    for mode in range(len(modes.duration)):
+        job = modes.job[mode]
         if not beam.waiting[at, job]:
             continue
         start, free, ended = earliest(
-            ground, states, desk.room, clock, running, run_mode, run_end, mode
+            modes, states, space.room, clock, running, run_mode, run_end, mode
         )
         # Of jobs that start together, the order is that of their numbers.
         if start == clock and job < beam.last[at]:
             continue
-        end = start + ground.duration[mode]
+        end = start + modes.duration[mode]
         count = join_running(
-            run_mode, run_end, running, ended, mode, end, desk.run_mode, desk.run_end
+            run_mode, run_end, running, ended, mode, end, space.run_mode, space.run_end
         )
-        span = desk.run_end[count - 1]
-        if span >= desk.result[BEST]:
+        span = space.run_end[count - 1]
+        if span >= space.result[BEST]:
             continue
         if left == 1:
-            finish(ground, desk, beam, at, mode, start, span)
+            finish(modes, space, beam, at, mode, start, span)
             continue
-        need = beam.need[at] - desk.price[job]
+        need = beam.need[at] - space.price[job]
         free -= states.offset[mode]
         cost = earliest_end(
-            states, desk.table, need, start, free, count, desk.run_mode, desk.run_end
+            states, space.table, need, start, free, count, space.run_mode, space.run_end
         )
         cost = max(cost, float64(span))
-        if cost > desk.result[BEST] - 1:
+        if cost > space.result[BEST] - 1:
             continue
         cost += bias * start
         if size == len(heap.cost) and cost >= heap.cost[0]:
             continue
-        mark = mark_of(ground, states, desk, waiting ^ desk.marks[job], count, start)
+        mark = mark_of(modes, states, space, waiting ^ space.marks[job], count, start)
         size = offer(heap, size, cost, at, mode, start, mark)
     return size
 
@@ -167,9 +167,9 @@ def sort_heap(heap, size):
 
 
 @kernel
-def take_step(ground, beam, at, goal, to, mode, start, price):
+def take_step(modes, beam, at, goal, to, mode, start, price):
     """Copy a plan with one more job started."""
-    job, end = ground.job[mode], start + ground.duration[mode]
+    job, end = modes.job[mode], start + modes.duration[mode]
     copy(goal.waiting[to], beam.waiting[at])
     copy(goal.mode[to], beam.mode[at])
     copy(goal.start[to], beam.start[at])
@@ -201,52 +201,52 @@ def seen_before(seen, size, mark):
 
 
 @kernel
-def advance(ground, states, desk, beam, goal, heap, size, left, bias):
+def advance(modes, states, space, beam, goal, heap, size, left, bias):
     """Take every plan one job further and keep the best; return how many there are."""
     kept = 0
     for at in range(size):
-        if desk.halt[0]:
+        if space.halt[0]:
             return 0
-        kept = expand(ground, states, desk, beam, heap, at, kept, left, bias)
-        desk.result[NODES] += 1
+        kept = expand(modes, states, space, beam, heap, at, kept, left, bias)
+        space.result[NODES] += 1
     sort_heap(heap, kept)
     to = 0
     for i in range(kept):
         place = heap.place[i]
         if to == len(goal.clock):
             break
-        if seen_before(desk.seen, to, heap.mark[place]):
+        if seen_before(space.seen, to, heap.mark[place]):
             continue
-        desk.seen[to] = heap.mark[place]
+        space.seen[to] = heap.mark[place]
         take_step(
-            ground,
+            modes,
             beam,
             heap.parent[place],
             goal,
             to,
             heap.mode[place],
             heap.start[place],
-            desk.price,
+            space.price,
         )
         to += 1
     return to
 
 
-@entry(void(GROUND_TYPE, STATES_TYPE, DESK_TYPE, BEAM_TYPE, BEAM_TYPE, HEAP_TYPE, float64))
-def run_beam(ground, states, desk, beam, other, heap, bias):
+@entry(void(MODES_TYPE, STATES_TYPE, SPACE_TYPE, BEAM_TYPE, BEAM_TYPE, HEAP_TYPE, float64))
+def run_beam(modes, states, space, beam, other, heap, bias):
     """Build plans job by job, as many side by side as the beam is wide; keep the best.
 
     The bias makes late starts dearer than the bound alone would.
     """
-    jobs = len(desk.price)
+    jobs = len(space.price)
     beam.waiting[0, :] = True
     beam.clock[0], beam.last[0], beam.running[0] = 0, -1, 0
-    beam.need[0] = desk.price.sum()
+    beam.need[0] = space.price.sum()
     size = 1
     for left in range(jobs, 0, -1):
         if (jobs - left) % 2 == 0:
-            size = advance(ground, states, desk, beam, other, heap, size, left, bias)
+            size = advance(modes, states, space, beam, other, heap, size, left, bias)
         else:
-            size = advance(ground, states, desk, other, beam, heap, size, left, bias)
+            size = advance(modes, states, space, other, beam, heap, size, left, bias)
         if size == 0:
             return

@@ -6,7 +6,7 @@ from numba import float64, int64, types
 
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS, copy
-from queuesmith.federation.exact.kernels.plans import GROUND_TYPE
+from queuesmith.federation.exact.kernels.plans import MODES_TYPE
 from queuesmith.federation.exact.kernels.states import STATES_TYPE, add_job
 
 
@@ -30,16 +30,16 @@ PRICING_TYPE = types.NamedTuple(
 
 
 @kernel
-def room_for(ground, room, mode):
+def room_for(modes, room, mode):
     """Return whether links have room for a mode."""
     enough = True
-    for link in range(len(ground.limit)):
-        enough = enough and ground.use[mode, link] <= room[link]
+    for link in range(len(modes.limit)):
+        enough = enough and modes.use[mode, link] <= room[link]
     return enough
 
 
 @kernel
-def descend(ground, states, pricing, depth, mode):
+def descend(modes, states, pricing, depth, mode):
     """Take a mode, or none (-1), and go on to the next job."""
     pricing.chosen[depth] = mode
     copy(pricing.room[depth + 1], pricing.room[depth])
@@ -48,10 +48,10 @@ def descend(ground, states, pricing, depth, mode):
     if mode >= 0:
         pricing.state[depth + 1] -= states.offset[mode]
         pricing.earned[depth + 1] += pricing.rate[mode]
-        for link in range(len(ground.limit)):
-            pricing.room[depth + 1, link] -= ground.use[mode, link]
+        for link in range(len(modes.limit)):
+            pricing.room[depth + 1, link] -= modes.use[mode, link]
     if depth + 1 < len(pricing.order):
-        pricing.cursor[depth + 1] = ground.first[pricing.order[depth + 1]]
+        pricing.cursor[depth + 1] = modes.first[pricing.order[depth + 1]]
 
 
 @kernel
@@ -63,8 +63,8 @@ def most_left(pricing, depth, best):
     return most
 
 
-@entry(types.UniTuple(float64, 2)(GROUND_TYPE, STATES_TYPE, PRICING_TYPE, int64))
-def earn_most(ground, states, pricing, nodes):
+@entry(types.UniTuple(float64, 2)(MODES_TYPE, STATES_TYPE, PRICING_TYPE, int64))
+def earn_most(modes, states, pricing, nodes):
     """Find the modes that can run at one time and earn most; return that, and what is proven.
 
     Links are looked at only here: the table of each state, which knows none, is the bound. Beyond
@@ -74,20 +74,20 @@ def earn_most(ground, states, pricing, nodes):
     pricing.best[count, :] = 0.0
     for place in range(count - 1, -1, -1):
         add_job(
-            ground,
+            modes,
             states,
             pricing.rate,
             pricing.order[place],
             pricing.best[place + 1],
             pricing.best[place],
         )
-    copy(pricing.room[0], ground.limit)
+    copy(pricing.room[0], modes.limit)
     pricing.state[0] = len(pricing.best[0]) - 1
     pricing.earned[0] = 0.0
     pricing.found[:] = -1
     best, depth = 0.0, 0
     if count:
-        pricing.cursor[0] = ground.first[pricing.order[0]]
+        pricing.cursor[0] = modes.first[pricing.order[0]]
     while depth >= 0:
         if depth == count:
             if pricing.earned[depth] > best:
@@ -97,19 +97,19 @@ def earn_most(ground, states, pricing, nodes):
             continue
         job, mode = pricing.order[depth], pricing.cursor[depth]
         bound = pricing.earned[depth] + pricing.best[depth, pricing.state[depth]]
-        if mode > ground.first[job + 1] or bound <= best * (1 + 1e-12):
+        if mode > modes.first[job + 1] or bound <= best * (1 + 1e-12):
             depth -= 1
             continue
         nodes -= 1
         if nodes < 0:
             return best, most_left(pricing, depth, best)
         pricing.cursor[depth] = mode + 1
-        if mode == ground.first[job + 1]:
+        if mode == modes.first[job + 1]:
             mode = -1
         elif not states.fits[mode, pricing.state[depth]] or not room_for(
-            ground, pricing.room[depth], mode
+            modes, pricing.room[depth], mode
         ):
             continue
-        descend(ground, states, pricing, depth, mode)
+        descend(modes, states, pricing, depth, mode)
         depth += 1
     return best, best * (1 + 1e-12)

@@ -13,7 +13,7 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import INT_TABLE, INTS, copy
 
 
-class Ground(NamedTuple):
+class ModeArrays(NamedTuple):
     """The modes, packed: see `modes.Modes`."""
 
     first: Any
@@ -33,33 +33,33 @@ class Profile(NamedTuple):
     room: Any
 
 
-GROUND_TYPE = types.NamedTuple([INTS, INTS, INT_TABLE, INTS, INT_TABLE, INTS, INTS], Ground)
+MODES_TYPE = types.NamedTuple([INTS, INTS, INT_TABLE, INTS, INT_TABLE, INTS, INTS], ModeArrays)
 PROFILE_TYPE = types.NamedTuple([INTS, INT_TABLE, INT_TABLE], Profile)
 
 
 @kernel
-def fits_span(ground, profile, span, mode):
+def fits_span(modes, profile, span, mode):
     """Return whether a mode's nodes and links are free from one time to the next."""
-    for group in range(len(ground.nodes)):
-        if ground.counts[mode, group] > profile.nodes[span, group]:
+    for group in range(len(modes.nodes)):
+        if modes.counts[mode, group] > profile.nodes[span, group]:
             return False
-    for link in range(len(ground.limit)):
-        if ground.use[mode, link] > profile.room[span, link]:
+    for link in range(len(modes.limit)):
+        if modes.use[mode, link] > profile.room[span, link]:
             return False
     return True
 
 
 @kernel
-def first_fit(ground, profile, size, mode):
+def first_fit(modes, profile, size, mode):
     """Return the spans from the one in which a mode can start to the one after its end."""
     begin = span = 0
     while True:
-        if not fits_span(ground, profile, span, mode):
+        if not fits_span(modes, profile, span, mode):
             begin = span + 1
             span = begin
             continue
         span += 1
-        if span >= size or profile.time[span] >= profile.time[begin] + ground.duration[mode]:
+        if span >= size or profile.time[span] >= profile.time[begin] + modes.duration[mode]:
             return begin, span
 
 
@@ -76,41 +76,41 @@ def split_span(profile, size, at, time):
 
 
 @kernel
-def decode(ground, profile, order, mode, start):
+def decode(modes, profile, order, mode, start):
     """Plan jobs in an order; return the makespan and the jobs' mean end."""
     profile.time[0] = 0
-    copy(profile.nodes[0], ground.nodes)
-    copy(profile.room[0], ground.limit)
+    copy(profile.nodes[0], modes.nodes)
+    copy(profile.room[0], modes.limit)
     size, span, ends = 1, int64(0), 0.0
     for job in order:
         own = mode[job]
-        begin, after = first_fit(ground, profile, size, own)
+        begin, after = first_fit(modes, profile, size, own)
         start[job] = profile.time[begin]
-        end = start[job] + ground.duration[own]
+        end = start[job] + modes.duration[own]
         if after >= size or profile.time[after] > end:
             split_span(profile, size, after, end)
             size += 1
         for at in range(begin, after):
-            for group in range(len(ground.nodes)):
-                profile.nodes[at, group] -= ground.counts[own, group]
-            for link in range(len(ground.limit)):
-                profile.room[at, link] -= ground.use[own, link]
+            for group in range(len(modes.nodes)):
+                profile.nodes[at, group] -= modes.counts[own, group]
+            for link in range(len(modes.limit)):
+                profile.room[at, link] -= modes.use[own, link]
         span = max(span, end)
         ends += end
     return span, ends / len(order)
 
 
-@entry(int64(GROUND_TYPE, PROFILE_TYPE, INTS, INTS, INTS))
-def plan(ground, profile, order, mode, start):
+@entry(int64(MODES_TYPE, PROFILE_TYPE, INTS, INTS, INTS))
+def plan(modes, profile, order, mode, start):
     """Fill in the starts of jobs planned in an order; return the makespan."""
-    return decode(ground, profile, order, mode, start)[0]
+    return decode(modes, profile, order, mode, start)[0]
 
 
-def new_profile(ground: Ground) -> Profile:
+def new_profile(modes: ModeArrays) -> Profile:
     """Return space for the profile of all jobs."""
-    spans = len(ground.first) + 1
+    spans = len(modes.first) + 1
     return Profile(
         np.zeros(spans, np.int64),
-        np.zeros((spans, len(ground.nodes)), np.int64),
-        np.zeros((spans, len(ground.limit)), np.int64),
+        np.zeros((spans, len(modes.nodes)), np.int64),
+        np.zeros((spans, len(modes.limit)), np.int64),
     )

@@ -14,7 +14,7 @@ BEST, NODES = range(2)
 DUST = 1e-6
 
 
-class Desk(NamedTuple):
+class StepSpace(NamedTuple):
     """Space for one plan's next step, and what a search is told and finds."""
 
     rate: Any
@@ -31,28 +31,30 @@ class Desk(NamedTuple):
     halt: Any
 
 
-DESK_TYPE = types.NamedTuple([REALS, REALS, INTS, INTS, INTS, BITS, BITS, REALS, *[INTS] * 4], Desk)
+SPACE_TYPE = types.NamedTuple(
+    [REALS, REALS, INTS, INTS, INTS, BITS, BITS, REALS, *[INTS] * 4], StepSpace
+)
 
 
 @kernel
-def earliest(ground, states, room, clock, running, run_mode, run_end, mode):
+def earliest(modes, states, room, clock, running, run_mode, run_end, mode):
     """Return when a mode can start, the state then, and how many running jobs have ended by then.
 
     Nothing starts before the clock, so that nodes only become free, and what fits once fits on.
     """
     free = states.fits.shape[1] - 1
-    copy(room, ground.limit)
+    copy(room, modes.limit)
     for i in range(running):
         free -= states.offset[run_mode[i]]
-        for link in range(len(ground.limit)):
-            room[link] -= ground.use[run_mode[i], link]
+        for link in range(len(modes.limit)):
+            room[link] -= modes.use[run_mode[i], link]
     start, ended = clock, 0
-    while not states.fits[mode, free] or not room_for(ground, room, mode):
+    while not states.fits[mode, free] or not room_for(modes, room, mode):
         start = run_end[ended]
         while ended < running and run_end[ended] == start:
             free += states.offset[run_mode[ended]]
-            for link in range(len(ground.limit)):
-                room[link] += ground.use[run_mode[ended], link]
+            for link in range(len(modes.limit)):
+                room[link] += modes.use[run_mode[ended], link]
             ended += 1
     return start, free, ended
 

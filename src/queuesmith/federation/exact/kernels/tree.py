@@ -6,12 +6,12 @@ from numba import boolean, float64, int64, types, void
 
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS
-from queuesmith.federation.exact.kernels.plans import GROUND_TYPE
+from queuesmith.federation.exact.kernels.plans import MODES_TYPE
 from queuesmith.federation.exact.kernels.states import STATES_TYPE, add_job
 from queuesmith.federation.exact.kernels.steps import (
     BEST,
-    DESK_TYPE,
     NODES,
+    SPACE_TYPE,
     earliest,
     earliest_end,
     join_running,
@@ -50,15 +50,15 @@ TREE_TYPE = types.NamedTuple(
 )
 
 
-@entry(void(GROUND_TYPE, STATES_TYPE, REALS, REAL_TABLE))
-def fill_table(ground, states, rate, table):
+@entry(void(MODES_TYPE, STATES_TYPE, REALS, REAL_TABLE))
+def fill_table(modes, states, rate, table):
     """Tabulate what each set of jobs can earn in each state."""
     table[0, :] = 0.0
     for jobs in range(1, len(table)):
         lowest = 0
         while not jobs >> lowest & 1:
             lowest += 1
-        add_job(ground, states, rate, lowest, table[jobs & ~(1 << lowest)], table[jobs])
+        add_job(modes, states, rate, lowest, table[jobs & ~(1 << lowest)], table[jobs])
 
 
 @kernel
@@ -88,32 +88,32 @@ def hopeless(states, tree, depth, job, start, free, count, best):
 
 
 @kernel
-def keep_path(ground, desk, tree, span):
+def keep_path(modes, space, tree, span):
     """Keep the plan that the path has become."""
-    desk.result[BEST] = span
+    space.result[BEST] = span
     for depth in range(len(tree.chosen)):
-        job = ground.job[tree.chosen[depth]]
-        desk.best_mode[job] = tree.chosen[depth]
-        desk.best_start[job] = tree.start[depth]
+        job = modes.job[tree.chosen[depth]]
+        space.best_mode[job] = tree.chosen[depth]
+        space.best_start[job] = tree.start[depth]
 
 
 @kernel
-def next_mode(ground, tree, depth, before, after):
+def next_mode(modes, tree, depth, before, after):
     """Return the next mode to try at a depth, or -1 where there is none."""
-    while tree.cursor[depth] < len(ground.duration):
+    while tree.cursor[depth] < len(modes.duration):
         mode = tree.cursor[depth]
-        job = ground.job[mode]
+        job = modes.job[mode]
         waits = tree.waiting[depth] >> job & 1
         # Plans can be run backwards, so that one of two jobs that never overlap may go first.
         if waits and not (job == after and tree.waiting[depth] >> before & 1):
             tree.cursor[depth] += 1
             return mode
-        tree.cursor[depth] = ground.first[job + 1]
+        tree.cursor[depth] = modes.first[job + 1]
     return -1
 
 
-@entry(boolean(GROUND_TYPE, STATES_TYPE, DESK_TYPE, TREE_TYPE, int64, int64, int64, int64))
-def search_tree(ground, states, desk, tree, before, after, part, parts):
+@entry(boolean(MODES_TYPE, STATES_TYPE, SPACE_TYPE, TREE_TYPE, int64, int64, int64, int64))
+def search_tree(modes, states, space, tree, before, after, part, parts):
     """Look through all plans shorter than the best; return whether none is left to look at.
 
     Of ``parts`` that share the work this one has the first modes whose number leaves ``part``.
@@ -124,20 +124,20 @@ def search_tree(ground, states, desk, tree, before, after, part, parts):
     tree.span[0], tree.running[0] = 0, 0
     depth = 0
     while depth >= 0:
-        mode = next_mode(ground, tree, depth, before, after)
+        mode = next_mode(modes, tree, depth, before, after)
         if mode < 0:
             depth -= 1
             continue
         if depth == 0 and mode % parts != part:
             continue
-        desk.result[NODES] += 1
-        if desk.halt[0]:
+        space.result[NODES] += 1
+        if space.halt[0]:
             return False
-        job = ground.job[mode]
+        job = modes.job[mode]
         start, free, ended = earliest(
-            ground,
+            modes,
             states,
-            desk.room,
+            space.room,
             tree.clock[depth],
             tree.running[depth],
             tree.run_mode[depth],
@@ -146,13 +146,13 @@ def search_tree(ground, states, desk, tree, before, after, part, parts):
         )
         if start == tree.clock[depth] and job < tree.last[depth]:
             continue
-        end = start + ground.duration[mode]
-        if end >= desk.result[BEST]:
+        end = start + modes.duration[mode]
+        if end >= space.result[BEST]:
             continue
         span = max(tree.span[depth], end)
         tree.chosen[depth], tree.start[depth] = mode, start
         if depth == jobs - 1:
-            keep_path(ground, desk, tree, span)
+            keep_path(modes, space, tree, span)
             continue
         count = join_running(
             tree.run_mode[depth],
@@ -165,7 +165,7 @@ def search_tree(ground, states, desk, tree, before, after, part, parts):
             tree.run_end[depth + 1],
         )
         free -= states.offset[mode]
-        if hopeless(states, tree, depth, job, start, free, count, desk.result[BEST]):
+        if hopeless(states, tree, depth, job, start, free, count, space.result[BEST]):
             continue
         depth += 1
         tree.running[depth], tree.clock[depth] = count, start

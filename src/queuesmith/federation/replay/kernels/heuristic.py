@@ -21,8 +21,9 @@ from queuesmith.federation.replay.kernels.site import (
     DRAFT_TYPE,
     ENTERED,
     FREE,
-    GROUND_TYPE,
     IN_WINDOW,
+    JOBS_TYPE,
+    LAYOUT_TYPE,
     LINE_TYPE,
     MANNER_TYPE,
     NEVER,
@@ -32,63 +33,62 @@ from queuesmith.federation.replay.kernels.site import (
     RUNNING_TYPE,
     SITE_TYPE,
     TOO_WIDE,
-    WORK_TYPE,
     kernel,
 )
 
 
 @kernel
-def _enter(work, line, site, window):
+def _enter(jobs, line, site, window):
     """Let arrived jobs enter the window in the order of their arrival; tell whether any did."""
     counter = site.counter
     before = counter[ENTERED]
     while counter[ENTERED] < counter[ARRIVED] and counter[IN_WINDOW] < window:
         job = counter[ENTERED]
-        set_leaf(line, line.rank[job], work.tasks[job])
+        set_leaf(line, line.rank[job], jobs.tasks[job])
         counter[ENTERED] += 1
         counter[IN_WINDOW] += 1
     return counter[ENTERED] > before
 
 
 @kernel
-def _worth_it(ground, work, site, job, manner):
+def _worth_it(layout, jobs, site, job, manner):
     """Tell whether a job should start now, by what the free nodes would at least cost it."""
     if manner.rule != CHEAPEST or site.counter[RUNNING] == 0 or manner.patience == math.inf:
         return True
-    most = manner.patience * work.bill[job] / work.base_time[job]
-    for slowest in range(ground.class_power.size):
-        if least_bill(ground, site, work.tasks[job], work.sigma[job], slowest) <= most:
+    most = manner.patience * jobs.bill[job] / jobs.base_time[job]
+    for slowest in range(layout.class_power.size):
+        if least_bill(layout, site, jobs.tasks[job], jobs.sigma[job], slowest) <= most:
             return True
     return False
 
 
 @kernel
-def _in_time(ground, work, site, draft, job, manner):
+def _in_time(layout, jobs, site, draft, job, manner):
     """Tell whether a job should start as chosen, or else on the fastest nodes there are.
 
     It should not where it would miss the deadline now but could meet it on nodes still in use.
     """
     latest = manner.deadline - site.counter[NOW]
-    base, sigma = work.base_time[job], work.sigma[job]
-    if base * (sigma / slowest_of_chosen(ground, draft) + 1.0 - sigma) <= latest:
+    base, sigma = jobs.base_time[job], jobs.sigma[job]
+    if base * (sigma / slowest_of_chosen(layout, draft) + 1.0 - sigma) <= latest:
         return True
-    order_by_power(ground, draft)
-    tasks, each = work.tasks[job], work.task_bandwidth[job]
-    fill_in_order(ground, site, draft, tasks, each, manner.limit, NOBODY)
-    power = slowest_of_chosen(ground, draft)
+    order_by_power(layout, draft)
+    tasks, each = jobs.tasks[job], jobs.task_bandwidth[job]
+    fill_in_order(layout, site, draft, tasks, each, manner.limit, NOBODY)
+    power = slowest_of_chosen(layout, draft)
     if base * (sigma / power + 1.0 - sigma) <= latest or site.counter[RUNNING] == 0:
         return True
     needed, place = tasks, 0
     while needed > 0:  # the slowest of the fastest nodes that suffice
-        group = ground.by_power[place]
-        needed -= ground.group_first[group + 1] - ground.group_first[group]
-        power = ground.group_power[group]
+        group = layout.by_power[place]
+        needed -= layout.group_first[group + 1] - layout.group_first[group]
+        power = layout.group_power[group]
         place += 1
     return base * (sigma / power + 1.0 - sigma) > latest
 
 
 @kernel
-def _pass(ground, work, line, running, site, draft, manner):
+def _pass(layout, jobs, line, running, site, draft, manner):
     """Start waiting jobs in their order: only the first in line, or any that fits."""
     rank = 0
     while site.counter[FREE] > 0:
@@ -98,15 +98,15 @@ def _pass(ground, work, line, running, site, draft, manner):
             return
         job = line.job_at[rank]
         if (
-            _worth_it(ground, work, site, job, manner)
-            and allocate(ground, work, site, draft, job, manner.rule, manner.limit)
-            and _in_time(ground, work, site, draft, job, manner)
+            _worth_it(layout, jobs, site, job, manner)
+            and allocate(layout, jobs, site, draft, job, manner.rule, manner.limit)
+            and _in_time(layout, jobs, site, draft, job, manner)
         ):
-            occupy(ground, work, running, site, draft, job)
-            begin(work, running, site, job)
+            occupy(layout, jobs, running, site, draft, job)
+            begin(jobs, running, site, job)
             set_leaf(line, rank, TOO_WIDE)
             site.counter[IN_WINDOW] -= 1
-            if _enter(work, line, site, manner.window):
+            if _enter(jobs, line, site, manner.window):
                 rank = 0  # whoever entered may stand before those already looked at
                 continue
         elif not manner.fit:
@@ -115,36 +115,36 @@ def _pass(ground, work, line, running, site, draft, manner):
 
 
 @kernel
-def _release(ground, work, running, site):
+def _release(layout, jobs, running, site):
     """End all jobs that are due now."""
     while site.counter[RUNNING] > 0 and running.end[running.heap[0]] <= site.counter[NOW]:
-        job = finish_next(work, running, site)
-        site.counter[FREE] += work.tasks[job]
-        for task in range(work.offset[job], work.offset[job + 1]):
-            group = ground.node_group[running.nodes[task]]
+        job = finish_next(jobs, running, site)
+        site.counter[FREE] += jobs.tasks[job]
+        for task in range(jobs.offset[job], jobs.offset[job + 1]):
+            group = layout.node_group[running.nodes[task]]
             site.group_free[group] += 1
-            site.class_free[ground.group_class[group]] += 1
-            site.cluster_free[ground.group_cluster[group]] += 1
+            site.class_free[layout.group_class[group]] += 1
+            site.cluster_free[layout.group_cluster[group]] += 1
 
 
 @entry(
-    types.void(GROUND_TYPE, WORK_TYPE, LINE_TYPE, RUNNING_TYPE, SITE_TYPE, DRAFT_TYPE, MANNER_TYPE),
+    types.void(LAYOUT_TYPE, JOBS_TYPE, LINE_TYPE, RUNNING_TYPE, SITE_TYPE, DRAFT_TYPE, MANNER_TYPE),
     error_model="numpy",
 )
-def run_heuristic(ground, work, line, running, site, draft, manner):
+def run_heuristic(layout, jobs, line, running, site, draft, manner):
     """Replay all jobs; whoever waits is started by an order and an allocation rule."""
     counter = site.counter
-    count = work.submit.size
+    count = jobs.submit.size
     while counter[ARRIVED] < count or counter[RUNNING] > 0:
         now = NEVER
         if counter[ARRIVED] < count:
-            now = work.submit[counter[ARRIVED]]
+            now = jobs.submit[counter[ARRIVED]]
         if counter[RUNNING] > 0:
             now = min(now, running.end[running.heap[0]])
         counter[NOW] = now
-        _release(ground, work, running, site)
-        while counter[ARRIVED] < count and work.submit[counter[ARRIVED]] <= now:
+        _release(layout, jobs, running, site)
+        while counter[ARRIVED] < count and jobs.submit[counter[ARRIVED]] <= now:
             counter[ARRIVED] += 1
-        _enter(work, line, site, manner.window)
-        _pass(ground, work, line, running, site, draft, manner)
-        new_rates(ground, work, running, site)
+        _enter(jobs, line, site, manner.window)
+        _pass(layout, jobs, line, running, site, draft, manner)
+        new_rates(layout, jobs, running, site)

@@ -7,8 +7,9 @@ from queuesmith.compiled.arrays import INTS
 from queuesmith.federation.replay.kernels.running import begin, finish_next, new_rates
 from queuesmith.federation.replay.kernels.site import (
     ENTERED,
-    GROUND_TYPE,
     IN_WINDOW,
+    JOBS_TYPE,
+    LAYOUT_TYPE,
     LINK_TOLERANCE,
     NEVER,
     NOW,
@@ -16,59 +17,58 @@ from queuesmith.federation.replay.kernels.site import (
     RUNNING_TYPE,
     SITE_TYPE,
     STARTED,
-    WORK_TYPE,
     kernel,
 )
 
 
 @kernel
-def _can_begin(ground, work, running, site, job, limit):
+def _can_begin(layout, jobs, running, site, job, limit):
     """Tell whether the planned nodes of a job are free, unclaimed, and its links have room."""
-    for task in range(work.offset[job], work.offset[job + 1]):
+    for task in range(jobs.offset[job], jobs.offset[job + 1]):
         if site.node_free[running.nodes[task]] != 1:
             return False
     for link in range(site.load.size):
         use = running.use[job, link]
-        most = limit * ground.bandwidth[link] * (1 + LINK_TOLERANCE)
+        most = limit * layout.bandwidth[link] * (1 + LINK_TOLERANCE)
         if use > 0 and site.load[link] + use > most:
             return False
     return True
 
 
 @kernel
-def _mark(work, running, site, job, before, after):
-    for task in range(work.offset[job], work.offset[job + 1]):
+def _mark(jobs, running, site, job, before, after):
+    for task in range(jobs.offset[job], jobs.offset[job + 1]):
         node = running.nodes[task]
         if site.node_free[node] == before:
             site.node_free[node] = after
 
 
 @kernel
-def _start_due(ground, work, running, site, waiting, limit):
+def _start_due(layout, jobs, running, site, waiting, limit):
     """Start due jobs in planned order; one that cannot start keeps its nodes from later ones."""
     counter = site.counter
     kept = 0
     for place in range(counter[IN_WINDOW]):
         job = waiting[place]
-        if _can_begin(ground, work, running, site, job, limit):
-            _mark(work, running, site, job, 1, 0)
-            begin(work, running, site, job)
+        if _can_begin(layout, jobs, running, site, job, limit):
+            _mark(jobs, running, site, job, 1, 0)
+            begin(jobs, running, site, job)
         else:
-            _mark(work, running, site, job, 1, 2)
+            _mark(jobs, running, site, job, 1, 2)
             waiting[kept] = job
             kept += 1
     counter[IN_WINDOW] = kept
     for place in range(kept):
-        _mark(work, running, site, waiting[place], 2, 1)
+        _mark(jobs, running, site, waiting[place], 2, 1)
 
 
 @entry(
     types.void(
-        GROUND_TYPE, WORK_TYPE, RUNNING_TYPE, SITE_TYPE, INTS, INTS, INTS, int64, float64, int64
+        LAYOUT_TYPE, JOBS_TYPE, RUNNING_TYPE, SITE_TYPE, INTS, INTS, INTS, int64, float64, int64
     ),
     error_model="numpy",
 )
-def run_plan(ground, work, running, site, order, due, waiting, planned, limit, to_the_end):
+def run_plan(layout, jobs, running, site, order, due, waiting, planned, limit, to_the_end):
     """Carry out a plan: each job on its nodes, once it is due and they are free, in order.
 
     ``order[:planned]`` are the planned jobs; ``ENTERED`` of them have become due so far, and
@@ -86,10 +86,10 @@ def run_plan(ground, work, running, site, order, due, waiting, planned, limit, t
             return
         counter[NOW] = max(now, counter[NOW])
         while counter[RUNNING] > 0 and running.end[running.heap[0]] <= counter[NOW]:
-            finish_next(work, running, site)
+            finish_next(jobs, running, site)
         while counter[ENTERED] < planned and due[order[counter[ENTERED]]] <= counter[NOW]:
             waiting[counter[IN_WINDOW]] = order[counter[ENTERED]]
             counter[IN_WINDOW] += 1
             counter[ENTERED] += 1
-        _start_due(ground, work, running, site, waiting, limit)
-        new_rates(ground, work, running, site)
+        _start_due(layout, jobs, running, site, waiting, limit)
+        new_rates(layout, jobs, running, site)

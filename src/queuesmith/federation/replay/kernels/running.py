@@ -61,14 +61,14 @@ def _worst_slowdown(running, site, job):
 
 
 @kernel
-def _cost(work, running, site, job):
+def _cost(jobs, running, site, job):
     """ct of a job as things are (eq. 2)."""
-    sigma = work.sigma[job]
+    sigma = jobs.sigma[job]
     return sigma / running.slowest[job] + (1.0 - sigma) * _worst_slowdown(running, site, job)
 
 
 @kernel
-def begin(work, running, site, job):
+def begin(jobs, running, site, job):
     """Let a job run from now on; its nodes and its use of links are known."""
     counter = site.counter
     now = counter[NOW]
@@ -86,9 +86,9 @@ def begin(work, running, site, job):
         running.linked_place[job] = NOBODY
     running.start[job] = now
     running.since[job] = now
-    running.remaining[job] = work.base_time[job]
-    running.cost[job] = _cost(work, running, site, job)
-    running.end[job] = now + max(_whole_seconds(work.base_time[job] * running.cost[job]), 1)
+    running.remaining[job] = jobs.base_time[job]
+    running.cost[job] = _cost(jobs, running, site, job)
+    running.end[job] = now + max(_whole_seconds(jobs.base_time[job] * running.cost[job]), 1)
     _put(running, counter[RUNNING], job)
     counter[RUNNING] += 1
     _settle(running, site, counter[RUNNING] - 1)
@@ -96,7 +96,7 @@ def begin(work, running, site, job):
 
 
 @kernel
-def finish_next(work, running, site):
+def finish_next(jobs, running, site):
     """Take the next job to end off its nodes and links."""
     counter = site.counter
     job = running.heap[0]
@@ -116,18 +116,18 @@ def finish_next(work, running, site):
                 # Where nobody is left, the load is 0, not what the arithmetic left over.
                 left = site.load[link] - running.use[job, link]
                 site.load[link] = left if site.users[link] > 0 else 0.0
-    for task in range(work.offset[job], work.offset[job + 1]):
+    for task in range(jobs.offset[job], jobs.offset[job + 1]):
         site.node_free[running.nodes[task]] = 1
     return job
 
 
 @kernel
-def new_rates(ground, work, running, site):
+def new_rates(layout, jobs, running, site):
     """Let running jobs go on at the rates that the links now allow (eq. 5 to 7)."""
     now = site.counter[NOW]
     changed = False
     for link in range(site.load.size):
-        share = site.load[link] / ground.bandwidth[link]
+        share = site.load[link] / layout.bandwidth[link]
         slowdown = share if share > 1.0 + LINK_TOLERANCE else 1.0
         if slowdown != site.slowdown[link]:
             site.slowdown[link] = slowdown
@@ -136,7 +136,7 @@ def new_rates(ground, work, running, site):
         return
     for place in range(site.counter[LINKED]):
         job = running.linked[place]
-        cost = _cost(work, running, site, job)
+        cost = _cost(jobs, running, site, job)
         if cost == running.cost[job]:
             continue
         running.remaining[job] -= (now - running.since[job]) / running.cost[job]

@@ -21,7 +21,7 @@ NEVER = 2**62
 LINK_TOLERANCE = 1e-9  # see fitting.py
 
 
-class Ground(NamedTuple):
+class NodeLayout(NamedTuple):
     """The federation: groups of nodes that are alike, in the order of their clusters."""
 
     group_cluster: Any
@@ -38,7 +38,7 @@ class Ground(NamedTuple):
     by_price: Any  # classes from the cheapest to the dearest
 
 
-class Work(NamedTuple):
+class JobArrays(NamedTuple):
     """The jobs, in the order of their arrival."""
 
     submit: Any
@@ -115,8 +115,10 @@ class Draft(NamedTuple):
 
 
 FLAGS = uint8[::1]
-GROUND_TYPE = types.NamedTuple((INTS, REALS, *(INTS,) * 5, REALS, INTS, REALS, REALS, INTS), Ground)
-WORK_TYPE = types.NamedTuple((INTS, INTS, *(REALS,) * 3, INTS, REALS), Work)
+LAYOUT_TYPE = types.NamedTuple(
+    (INTS, REALS, *(INTS,) * 5, REALS, INTS, REALS, REALS, INTS), NodeLayout
+)
+JOBS_TYPE = types.NamedTuple((INTS, INTS, *(REALS,) * 3, INTS, REALS), JobArrays)
 LINE_TYPE = types.NamedUniTuple(INTS, 3, Line)
 RUNNING_TYPE = types.NamedTuple(
     (INTS, INTS, INTS, REAL_TABLE, REALS, REALS, INTS, REALS, *(INTS,) * 4), Running
