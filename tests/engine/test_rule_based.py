@@ -201,7 +201,7 @@ def misspelt(state):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (wordy, "feature 'wordy' makes a text, a list or an array, but a compiled feature works"),
+        (wordy, "feature 'wordy' returns a text, but a feature returns a number"),
         (
             misspelt,
             r"feature 'misspelt', line \d+: a state has no field 'fre'\. Its fields are: now",
