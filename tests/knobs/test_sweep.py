@@ -282,3 +282,10 @@ def test_a_damaged_parquet_table_gets_one_sentence(log, tmp_path):
         path.write_bytes(data)
         with contextlib.suppress(QueuesmithError):
             read_sweep(path)
+
+
+@pytest.mark.parametrize("number", ["1e99972036666854775808", "9" * 5000, "1e999", "1_000", ""])
+def test_a_number_that_would_fill_the_memory_is_no_range(number):
+    """The first of these took for ever."""
+    with pytest.raises(UsageError, match="cannot be read"):
+        Range.parse(f"-2:{number}:0.1")

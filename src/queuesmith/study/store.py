@@ -225,7 +225,7 @@ class Store:
         """Turn what SQLite complains about into a sentence."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError, ValueError, OverflowError) as error:
             # Errors that Python raises by itself, such as text that is no UTF-8, have no code.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             if code in _IN_USE:
