@@ -13,7 +13,7 @@ UNCOMPILED := tests/engine tests/compiled/test_heap.py tests/compiled/test_due.p
   tests/federation/exact/test_search.py
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test lint format bench papers lock docs clean help
+.PHONY: demo test probe lint format bench papers lock docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,9 @@ test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
 	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
+
+probe: $(VENV)/.dev  ## damaged files, kills, flipped bits, full disks: the long round, an hour or two
+	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.probe --inputs 1000000 --kills 200 --flips 10000
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(BIN)/ruff check .

@@ -21,6 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "numba-tests"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let tests trust files without a trace in the settings of whoever runs them."""
+    os.environ["QUEUESMITH_CONFIG"] = str(tmp_path_factory.mktemp("config"))
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real traces; tests that need it skip where it is absent."""

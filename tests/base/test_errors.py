@@ -127,3 +127,9 @@ def test_a_circle_of_causes_ends():
     other.__context__ = KeyboardInterrupt()
     assert interrupted(one)
     assert not interrupted(UsageError("wrong"))
+
+
+def test_a_message_that_quotes_too_much_keeps_its_way_out():
+    message = str(UsageError(f"'{'x' * 10_000}' is wrong. Correct it."))
+    assert len(message) < 2000
+    assert message.endswith("is wrong. Correct it.")

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from queuesmith.notices import tell
 
 from queuesmith.cli import compiling, main
-from queuesmith.notices import tell
 
 
 def test_on_a_terminal_one_is_told_what_is_compiled(monkeypatch, capsys):

@@ -1,5 +1,6 @@
 """Sweeps: no setting is lost, none is wrong, and what was done is not done again."""
 
+import contextlib
 import json
 import sqlite3
 
@@ -9,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queuesmith import Workload, simulate
-from queuesmith.base.errors import OutputError, UsageError, WorkloadError
+from queuesmith.base.errors import OutputError, QueuesmithError, UsageError, WorkloadError
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
-from queuesmith.knobs.store import SweepStore
-from queuesmith.knobs.sweep import sweep
+from queuesmith.knobs.sweep import _facts, sweep
+from queuesmith.knobs.sweep_files import read_sweep, save_sweep
 from queuesmith.knobs.sweep_result import TERMS
+from queuesmith.study.store import Store
 from tests.knobs.conftest import CORES, crowded, workloads
 
 
@@ -162,24 +164,34 @@ def test_the_best_is_the_least(log):
 # -- taking up ----------------------------------------------------------------------------------
 
 
-def test_a_killed_sweep_goes_on_where_it_was(log, tmp_path, monkeypatch):
-    keep = tmp_path / "sweep.part"
-    whole = sweep(log, cores=CORES, ranges="-1:1:0.25")
-    saved = SweepStore.save
-    count = 0
+class StopHereError(Exception):
+    pass
+
+
+def stopped(log, keep, monkeypatch, after=20):
+    """Sweep until so many parts are recorded, then fail as a full disk or Ctrl-C does."""
+    saved, count = Store.put, 0
 
     def dying(self, *arguments):
         nonlocal count
         count += 1
-        if count > 20:
-            raise KeyboardInterrupt
+        if count > after:
+            raise StopHereError
         saved(self, *arguments)
 
-    monkeypatch.setattr(SweepStore, "save", dying)
-    with pytest.raises(KeyboardInterrupt):
-        sweep(log, cores=CORES, ranges="-1:1:0.25", keep=keep)
-    assert sqlite3.connect(keep).execute("SELECT count(*) FROM part").fetchone()[0] == 20
-    monkeypatch.setattr(SweepStore, "save", saved)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "put", dying)
+        with pytest.raises(StopHereError):
+            sweep(log, cores=CORES, ranges="-1:1:0.25", keep=keep)
+
+
+def test_a_killed_sweep_goes_on_where_it_was(log, tmp_path, monkeypatch):
+    keep = tmp_path / "sweep.part"
+    whole = sweep(log, cores=CORES, ranges="-1:1:0.25")
+    stopped(log, keep, monkeypatch)
+    base = sqlite3.connect(keep)
+    assert base.execute("SELECT count(*) FROM record").fetchone()[0] == 20
+    base.close()
 
     replayed = 0
     run_lines = runs.run_lines
@@ -193,19 +205,87 @@ def test_a_killed_sweep_goes_on_where_it_was(log, tmp_path, monkeypatch):
     again = sweep(log, cores=CORES, ranges="-1:1:0.25", keep=keep)
     assert np.array_equal(again.costs, whole.costs)
     assert replayed < len(whole)
-    assert not keep.exists()
 
 
-def test_an_unfinished_sweep_of_other_jobs_is_not_taken_up(log, tmp_path):
+def test_the_record_goes_only_once_the_result_is_on_disk(log, tmp_path):
+    """It went before, so that a full disk lost both."""
     keep = tmp_path / "sweep.part"
-    with SweepStore(keep, "another") as store:
-        store.save(0, np.zeros((1, 7)), np.ones(1, np.int8), np.ones(1, np.int8))
-    with pytest.raises(UsageError, match="unfinished sweep of other jobs"):
+    found = sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
+    assert keep.exists()
+    with pytest.raises(OutputError):
+        save_sweep(found, tmp_path / "nowhere" / "sweep.csv", keep=keep)
+    assert keep.exists()
+    save_sweep(found, tmp_path / "sweep.csv", keep=keep)
+    assert [each.name for each in tmp_path.iterdir()] == ["sweep.csv"]
+
+
+def test_two_sweeps_cannot_share_a_record(log, tmp_path):
+    keep = tmp_path / "sweep.part"
+    sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
+    facts = _facts(Problem.of(log, cores=CORES), ["0:1:1"] * 3)
+    with Store(keep, facts), pytest.raises(UsageError, match=r"in use by another run \(process"):
         sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ({"cores": CORES + 1}, "the cores changed since"),
+        ({"ranges": "0:1:0.5"}, "the ranges changed since"),
+        ({"backfill": "easy"}, "the scheduler changed since"),
+    ],
+)
+def test_an_unfinished_sweep_of_something_else_is_not_taken_up(log, tmp_path, other, sentence):
+    options = {"cores": CORES, "ranges": "0:1:1", "keep": tmp_path / "sweep.part"}
+    sweep(log, **options)
+    with pytest.raises(UsageError, match=sentence):
+        sweep(log, **(options | other))
+    with pytest.raises(UsageError, match="the jobs of the log changed since"):
+        sweep(log.head(len(log) - 1), **options)
 
 
 def test_a_file_that_is_no_record_is_refused(log, tmp_path):
     keep = tmp_path / "sweep.part"
     keep.write_bytes(b"something else entirely" * 100)
-    with pytest.raises(OutputError, match="cannot be used"):
+    with pytest.raises(UsageError, match="no record of a run"):
         sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
+
+
+# -- tables that were damaged ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        (b'"jobs"', b'"jibs"', "has no 'jobs'"),
+        (b'"cores": ', b'"cores": 1e999, "x": ', "not finite"),
+        (b'"log": "', b'"log": 3, "y": "', "must be a text|unknown 'y'"),
+        (b"{", b"[" * 100_000, "more than 32 deep"),
+        (b"alpha,beta", b"alpha,bota", "not the table of a sweep"),
+    ],
+)
+def test_a_csv_table_that_was_changed_gets_one_sentence(log, tmp_path, before, after, sentence):
+    path = tmp_path / "sweep.csv"
+    save_sweep(sweep(log, cores=CORES, ranges="0:1:1"), path)
+    path.write_bytes(path.read_bytes().replace(before, after, 1))
+    with pytest.raises(WorkloadError, match=sentence):
+        read_sweep(path)
+
+
+def test_a_damaged_parquet_table_gets_one_sentence(log, tmp_path):
+    path, chance = tmp_path / "sweep.parquet", np.random.default_rng(3)
+    save_sweep(sweep(log, cores=CORES, ranges="0:1:1"), path)
+    whole = path.read_bytes()
+    for _ in range(150):
+        data = bytearray(whole)
+        data[chance.integers(len(data))] ^= 1 << int(chance.integers(8))
+        path.write_bytes(data)
+        with contextlib.suppress(QueuesmithError):
+            read_sweep(path)
+
+
+@pytest.mark.parametrize("number", ["1e99972036666854775808", "9" * 5000, "1e999", "1_000", ""])
+def test_a_number_that_would_fill_the_memory_is_no_range(number):
+    """The first of these took for ever."""
+    with pytest.raises(UsageError, match="cannot be read"):
+        Range.parse(f"-2:{number}:0.1")

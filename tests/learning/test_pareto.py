@@ -192,3 +192,25 @@ def test_progress_counts_generations_and_evaluations(jobs):
     ]
     assert seen[-1].seconds_left == 0
     assert seen[0].best >= seen[-1].best
+
+
+class StopHereError(Exception):
+    pass
+
+
+def test_a_search_that_was_stopped_goes_on_where_it_was(jobs, front, tmp_path):
+    record = tmp_path / "front.sqlite"
+    options = {"search": SMALL, "seed": 5, "store": record}
+
+    def stop(state):
+        if state.round == 2:
+            raise StopHereError
+
+    with pytest.raises(StopHereError):
+        pareto_front(jobs, **options, progress=stop)
+    heard = []
+    resumed = pareto_front(jobs, **options, progress=heard.append)
+    assert [state.rate is None for state in heard[:3]] == [True, True, False]
+    assert resumed.points == pareto_front(jobs, search=SMALL, seed=5).points
+    with pytest.raises(UsageError, match="the seed changed since it was begun, from 5 to 6"):
+        pareto_front(jobs, search=SMALL, seed=6, store=record)

@@ -165,6 +165,28 @@ def test_a_record_of_another_log_is_refused(log, tmp_path):
             tune(log, **{"cores": 16, "method": SMALL, "store": store, **other})
 
 
+def test_an_order_that_was_edited_begins_no_stale_answer(log, tmp_path, monkeypatch):
+    """A repeated command answered from the record of the old function, with exit code 0."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").write_text("def mine(job, now):\n    return -job.walltime\n")
+    method = Pittsburgh(generations=1, offspring=3, rules=2, strategies=("my.py:mine+easy",))
+    options = {"cores": 16, "method": method, "store": tmp_path / "run.sqlite"}
+    tune(log, **options)
+    tune(log, **options)
+    (tmp_path / "my.py").write_text("def mine(job, now):\n    return job.walltime\n")
+    with pytest.raises(UsageError, match=r"the order my\.py:mine changed since .* Begin anew"):
+        tune(log, **options)
+
+
+def test_priorities_that_were_changed_begin_no_stale_answer(log, tmp_path):
+    options = {"method": SMALL, "store": tmp_path / "run.sqlite"}
+    tune(log, Cluster(16), **options)
+    for kind in ("partition", "qos"):
+        changed = Cluster(16, **{f"{kind}_priority": {"high": 5}})
+        with pytest.raises(UsageError, match=f"the {kind} priority changed since"):
+            tune(log, changed, **options)
+
+
 SCRIPT = """
 import sys, time
 from queuesmith import read
@@ -188,7 +210,7 @@ def test_killed_and_resumed_it_gives_the_same(log, tmp_path):
     run.send_signal(signal.SIGKILL)
     run.communicate()
     with sqlite3.connect(tmp_path / "run.sqlite") as record:
-        (recorded,) = record.execute("SELECT count(*) FROM round").fetchone()
+        (recorded,) = record.execute("SELECT count(*) FROM record").fetchone()
     record.close()
     assert recorded == 3
 

@@ -219,7 +219,7 @@ def test_an_order_in_a_file_is_looked_for_beside_the_json_file(tmp_path, mine, m
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    policy = Policy.load(os.path.join("..", "policy.json"))  # noqa: PTH118
+    policy = Policy.load(os.path.join("..", "policy.json"), trust=True)  # noqa: PTH118
     assert policy.order.function.__code__.co_filename.endswith("my.py")
     assert policy.order.parameters["slope"] == 4
     again = tmp_path / "again.json"
@@ -232,7 +232,7 @@ def test_an_order_in_a_file_is_looked_for_in_the_working_folder_next(tmp_path, m
     path = tmp_path / "policies" / "policy.json"
     path.write_text('{"order": "my.py:mine"}')
     monkeypatch.chdir(tmp_path)
-    assert str(Policy.load(path)) == "my.py:mine"
+    assert str(Policy.load(path, trust=True)) == "my.py:mine"
 
 
 def test_an_order_in_a_file_that_is_gone_is_named(tmp_path):
@@ -302,7 +302,7 @@ def test_json_with_values_of_a_wrong_kind_is_refused(tmp_path, content):
 def test_json_with_a_parameter_that_is_no_number_is_refused(tmp_path, value):
     path = tmp_path / "policy.json"
     path.write_text(f'{{"order": "power", "parameters": {{"alpha": {value}}}}}')
-    with pytest.raises(PolicyError, match="parameter 'alpha' of order 'power' is"):
+    with pytest.raises(PolicyError, match=r"parameter 'alpha' of order 'power' is|not finite"):
         Policy.load(path)
 
 

@@ -165,3 +165,22 @@ def test_bad_rigid_rules_are_refused(bounds, choice, choices, message):
 def test_bad_rules_in_a_file_are_refused(content, message):
     with pytest.raises(PolicyError, match=message):
         rules_from(content, 2, ["slowdown"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"bounds": [[0.5]], "choice": [0, float("inf")]},
+        {"bounds": [[0.5]], "choice": [0, float("nan")]},
+        {"bounds": [[0.5]], "choice": [0, 1.5]},
+        {"bounds": [[0.5]], "choice": [0, 10**30]},
+        {"bounds": [[float("inf")]], "choice": [0, 1]},
+        {"bounds": [[10**400]], "choice": [0, 1]},
+        {"centre": [[float("inf")]], "width": [[1.0]], "weight": [[1.0]]},
+        {"centre": [[10**400]], "width": [[1.0]], "weight": [[1.0]]},
+    ],
+)
+def test_numbers_that_are_none_get_one_sentence(content):
+    """An Infinity among the choices of rigid rules gave a traceback."""
+    with pytest.raises(PolicyError, match=r"no number|no finite|not ascending|no table"):
+        rules_from(content, 2, ["utilization"])

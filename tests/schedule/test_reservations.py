@@ -112,3 +112,17 @@ def test_answers_are_summarised():
         }
     )
     assert summarize_answers([])["mean_answer_milliseconds"] == 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_on_any_system(tmp_path, end):
+    """A lone CR gave a traceback."""
+    path = tmp_path / "requests.csv"
+    path.write_bytes(end.join(["id,submit,begin,end,cores", "1,0,5,8,2", ""]).encode())
+    assert read_requests(path) == (Request(1, 0, 5, 8, 2),)
+
+
+def test_what_is_no_csv_gets_one_sentence(file):
+    huge = '"' + "x" * 200_000
+    with pytest.raises(WorkloadError, match="is not CSV"):
+        read_requests(file(f"id,submit,begin,end,cores,{huge}\n"))

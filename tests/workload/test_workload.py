@@ -306,3 +306,20 @@ def test_bad_columns_are_named_with_rule_and_value(columns, words):
     good = {"submit": [0, 1], "runtime": [1, 1], "walltime": [9, 9], "cores": [1, 1]}
     with pytest.raises(WorkloadError, match=words):
         Workload(**{**good, **columns})
+
+
+def test_walltimes_that_add_up_beyond_all_numbers_are_refused_with_the_job():
+    """Starts became negative, without a word."""
+    count = 2**22
+    with pytest.raises(WorkloadError, match=rf"job {count} has walltime {2**40}, with which"):
+        Workload(
+            np.zeros(count, np.int64),
+            np.ones(count, np.int64),
+            np.full(count, 2**40),
+            np.ones(count, np.int64),
+        )
+
+
+def test_the_least_of_all_numbers_is_no_time():
+    with pytest.raises(WorkloadError, match="job 1 has submit -9223372036854775808, but it must"):
+        Workload([-(2**63)], [1], [1], [1])

@@ -3,11 +3,18 @@
 Every message names the thing, the rule, the value and the way out.
 """
 
+#: A longer message quotes a file at such length that nobody finds the way out at its end.
+MOST_CHARACTERS = 1500
+
 
 class QueuesmithError(Exception):
     """The root of all errors that Queuesmith raises on purpose."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        text, half = super().__str__(), MOST_CHARACTERS // 2
+        return text if len(text) <= MOST_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 class UsageError(QueuesmithError):

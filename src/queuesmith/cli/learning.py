@@ -33,6 +33,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.trust import Trust, loaded_policy
 
 if TYPE_CHECKING:
     from queuesmith.learning.course import Progress
@@ -180,15 +181,15 @@ def explain(
     cores: Annotated[
         int | None, typer.Option(help="Number of processors; by default what the log says.")
     ] = None,
+    trust: Trust = False,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Say in sentences what a policy does; with a log, how often each rule decides."""
     load_engine()
-    from queuesmith.policy import load_policy
     from queuesmith.policy.sentences import explain, sentences
 
-    known = load_policy(policy)
+    known = loaded_policy(policy, trust=trust)
     counts, chosen = _decisions(known, log, cores, quiet) if log is not None else (None, {})
     if format is Format.table:
         print(explain(known, counts))

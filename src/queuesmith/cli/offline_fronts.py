@@ -26,6 +26,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.learning.offline_front import Front, Point
@@ -51,6 +52,11 @@ def pareto(
     workers: Annotated[
         int | None, typer.Option(help="Schedules at once; by default one for each core.")
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Record the search in this file; the same command resumes it."),
+    ] = None,
+    trust: Trust = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the front to this file: .csv, or .json for all.")
     ] = None,
@@ -62,15 +68,14 @@ def pareto(
     """Search the off-line Pareto front, and measure how far policies are from it."""
     load_engine()
     from queuesmith.learning.pareto import Search, pareto_front
-    from queuesmith.policy import as_policy
     from queuesmith.schedule.objective import Objective
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
     _check_kind(picture, (".html", ".htm"), "the picture")
-    check_targets(out, picture)
+    check_targets(out, picture, store)
     wanted = Objective(objective)
     search = Search(algorithm, population, generations, tuple(names(ways)))
-    chosen = [machine.configured(as_policy(text)) for text in names(policies)]
+    chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
     workload = log.read()
     with progress("searching the front", quiet=log.quiet) as report:
         front = pareto_front(
@@ -82,6 +87,7 @@ def pareto(
             strict=log.strict,
             seed=seed,
             workers=workers,
+            store=store,
             progress=lambda state: report(state.share),
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))

@@ -20,6 +20,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
@@ -62,6 +63,7 @@ def gap(
     seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = 1.0,
     objective: ObjectiveOption = "artww",
     workers: Workers = 1,
+    trust: Trust = False,
     out: Annotated[Path | None, typer.Option(help="Write every step as CSV.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw loss and gap by number of jobs, as HTML.")
@@ -73,10 +75,9 @@ def gap(
     from queuesmith.engine import simulate
     from queuesmith.planning import gap as study
     from queuesmith.planning.steps import sampled_instants, snapshot_at
-    from queuesmith.policy import as_policy
 
     check_targets(out, plot)
-    chosen = machine.configured(as_policy(policy))
+    chosen = machine.configured(chosen_policy(policy, trust=trust))
     workload = log.read()
     schedule = simulate(workload, machine.cluster(workload), chosen, strict=log.strict)
     tell_changes(schedule.workload, quiet=log.quiet, since=len(workload.changes))

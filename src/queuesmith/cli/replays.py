@@ -31,6 +31,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.trust import Trust, chosen_policies, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.policy import Order
@@ -67,17 +68,17 @@ def simulate(
     save_policy: Annotated[
         Path | None, typer.Option(help="Write the policy to this JSON file.")
     ] = None,
+    trust: Trust = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under one policy."""
     load_engine()
-    from queuesmith.policy import as_policy
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
 
     check_targets(schedule, save_policy)
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
-    chosen = machine.configured(as_policy(policy)).having(**values)
+    chosen = machine.configured(chosen_policy(policy, trust=trust)).having(**values)
     choices.check(chosen)
     wanted = None if objective is None else Objective(objective, bound=counting.bound)
     requests = choices.requests()
@@ -123,13 +124,14 @@ def compare(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also give 95 % confidence intervals, by weeks.")
     ] = False,
+    trust: Trust = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under several policies and mark the best; history comes first if known."""
     from queuesmith.report.caution import history_caution
     from queuesmith.report.table import interval_table
 
-    comparison = _compare(log, machine, counting, policies, metrics)
+    comparison = _compare(log, machine, counting, policies, metrics, trust=trust)
     if format is Format.json:
         print_json(comparison.to_dict(intervals=intervals))
     elif format is Format.csv:
@@ -154,12 +156,13 @@ def report(
     policies: Policies = DEFAULT_POLICIES,
     metrics: Metrics = DEFAULT_METRICS,
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Compare policies and write one self-contained HTML page about it."""
     from queuesmith.report import write_report
 
     check_targets(out)
-    comparison = _compare(log, machine, counting, policies, metrics)
+    comparison = _compare(log, machine, counting, policies, metrics, trust=trust)
     command = shlex.join(["queuesmith", *context.obj])
     write_report(comparison, out, title=title, command=command)
     tell(f"wrote {out}", quiet=log.quiet)
@@ -210,12 +213,13 @@ def _compare(
     counting: CountingOptions,
     policies: str,
     metrics: str,
+    *,
+    trust: bool,
 ) -> Comparison:
     load_engine()
-    from queuesmith.policy import parse_policies
     from queuesmith.report import compare
 
-    chosen = [machine.configured(policy) for policy in parse_policies(policies)]
+    chosen = [machine.configured(policy) for policy in chosen_policies(policies, trust=trust)]
     if not chosen:
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
     workload = log.read()

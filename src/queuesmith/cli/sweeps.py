@@ -140,11 +140,12 @@ def sweep(
     ranges = range.split(",") if "," in range else range
     if not isinstance(ranges, str) and len(ranges) != 3:
         raise UsageError(f"--range has {len(ranges)} ranges, but there are 3 knobs. Give 1 or 3.")
+    keep = None if out is None or quick else out.with_name(out.name + ".unfinished")
     result = _swept(
-        jobs, ranges, options, log, out, (budget, objective, job.seed) if quick else None
+        jobs, ranges, options, log, keep, (budget, objective, job.seed) if quick else None
     )
     if out is not None:
-        save_sweep(result, out)
+        save_sweep(result, out, keep=keep)
         tell(f"wrote {out}", quiet=log.quiet)
     if plot is not None:
         _draw_sweep(result, plot, log.quiet)
@@ -156,7 +157,7 @@ def _swept(
     ranges: Any,
     options: dict[str, Any],
     log: LogOptions,
-    out: Path | None,
+    keep: Path | None,
     quick: tuple[float, list[str] | None, int] | None,
 ) -> SweepResult:
     from queuesmith.knobs import quick_search
@@ -174,7 +175,6 @@ def _swept(
                 progress=report,
                 **options,
             )
-        keep = None if out is None else out.with_name(out.name + ".unfinished")
         return sweep_knobs(jobs, ranges=ranges, keep=keep, progress=report, **options)
 
 

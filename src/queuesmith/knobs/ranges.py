@@ -6,6 +6,7 @@ Numbers are read as fractions, so that -2:2:0.1 has 41 values and one of them is
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +21,9 @@ from queuesmith.knobs.setting import LARGEST_EXPONENT, NAMES, Knobs
 from queuesmith.workload.workload import Ints
 
 MOST_SETTINGS = 50_000_000
+#: A number, or a fraction such as 2/3; one as long as 1e999999999 would fill the memory.
+_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]*(e[-+]?[0-9]{1,2})?(/[0-9]+)?", re.IGNORECASE)
+_MOST_DIGITS = 40
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Range:
         """Read ``LOW:HIGH:STEP``, or one number for a knob that stays where it is."""
         parts = text.split(":")
         try:
-            values = [Fraction(part.strip()) for part in parts]
+            values = [_fraction(part.strip()) for part in parts]
         except (ValueError, ZeroDivisionError):
             values = []
         if len(values) == 1:
@@ -152,3 +156,9 @@ def _first_of_direction(whole: NDArray[np.int64]) -> Ints:
         key = primitive @ np.array([(2 * largest) ** 2, 2 * largest, 1])
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return np.asarray(first[inverse.ravel()], dtype=np.int64)
+
+
+def _fraction(text: str) -> Fraction:
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return Fraction(text)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import CANCEL, Replay
 from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
-from queuesmith.knobs.store import SweepStore
 from queuesmith.knobs.sweep_result import SweepResult
+from queuesmith.study.naming import version_facts
+from queuesmith.study.store import DIGEST, Store
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -53,8 +55,8 @@ def sweep(
     workers
         How many threads; by default one for each core of this computer.
     keep
-        A file that keeps what is done, so that a sweep that was killed goes on where it was. It is
-        removed at the end.
+        A file that keeps what is done, so that a sweep that was killed goes on where it was.
+        ``save_sweep`` removes it once the result is safely on disk.
     progress
         Is called with the share of the work done, 0 to 1.
 
@@ -77,13 +79,10 @@ def sweep(
     with ExitStack() as stack:
         store = None
         if keep is not None:
-            name = f"{problem.fingerprint()} {' '.join(texts)}"
-            store = stack.enter_context(SweepStore(Path(keep), name))
+            store = stack.enter_context(Store(keep, _facts(problem, texts)))
         work = _Work(problem, settings, store, workers, progress)
         work.replay_directions()
         work.copy_or_replay_the_rest()
-        if store is not None:
-            store.remove()
     return SweepResult(
         problem.jobs.workload.name,
         len(problem.jobs),
@@ -104,6 +103,19 @@ def describe_scheduler(problem: Problem) -> str:
     return f"knapsack{extra}"
 
 
+def _facts(problem: Problem, ranges: Sequence[str]) -> dict[str, Any]:
+    """Return what names a sweep, by what messages call it."""
+    return {
+        "command": "sweep",
+        "ranges": list(ranges),
+        "scheduler": describe_scheduler(problem),
+        "backfill": problem.backfill,
+        "cores": problem.cluster.cores,
+        "jobs of the log": f"{DIGEST}{problem.fingerprint()}",
+        **version_facts(),
+    }
+
+
 class _Work:
     """The arrays that a sweep fills, part by part."""
 
@@ -111,7 +123,7 @@ class _Work:
         self,
         problem: Problem,
         settings: Settings,
-        store: SweepStore | None,
+        store: Store | None,
         workers: int | None,
         progress: Callable[[float], None] | None,
     ) -> None:
@@ -154,7 +166,8 @@ class _Work:
                 return
             self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear
             if self.store is not None:
-                self.store.save(first_number + todo[i], costs, origin, clear)
+                kept = (np.ascontiguousarray(costs), origin, clear)
+                self.store.put(_key(first_number + todo[i]), b"".join(x.tobytes() for x in kept))
 
         self.problem.in_threads(
             work, len(todo), workers=self.workers, progress=self._reporting(first_number == 0)
@@ -172,10 +185,19 @@ class _Work:
         return lambda share: progress(border + share * (1 - border))
 
     def _taken_up(self, rows: Ints, number: int) -> bool:
-        found = None if self.store is None else self.store.finished(number)
-        if found is not None:
-            self.costs[rows], self.origin[rows], self.clear[rows] = found
-        return found is not None
+        found = None if self.store is None else self.store.get(_key(number))
+        if found is None:
+            return False
+        count = len(rows)
+        marks = np.frombuffer(found[-2 * count :], np.int8)
+        costs = np.frombuffer(found[: -2 * count], np.float64)
+        self.costs[rows] = costs.reshape(count, -1)
+        self.origin[rows], self.clear[rows] = marks[:count], marks[count:]
+        return True
+
+
+def _key(number: int) -> str:
+    return f"part {number}"
 
 
 def _line_ends(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Ints:

@@ -11,8 +11,10 @@ import numpy as np
 
 from queuesmith.base.errors import OutputError, UsageError, WorkloadError, raise_if_interrupted
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
+from queuesmith.base.json import Schema, check_schema, parse_json
 from queuesmith.knobs.setting import NAMES
 from queuesmith.knobs.sweep_result import TERMS, SweepResult
+from queuesmith.study.store import remove_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 _KEY = b"queuesmith sweep"
 _COMMENT = b"# queuesmith sweep "
 _SUFFIXES = (".parquet", ".csv")
+_FACTS: Schema = {
+    "log": (str, True),
+    "jobs": (int, True),
+    "cores": (int, True),
+    "scheduler": (str, True),
+    "seconds": ((int, float), True),
+}
 _COLUMNS = (*NAMES, *map(str, TERMS), "replayed")
 
 
@@ -33,20 +42,25 @@ def check_suffix(path: AnyPath) -> Path:
     return chosen
 
 
-def save_sweep(result: SweepResult, path: AnyPath) -> None:
-    """Write one row a setting; the file appears only once it is complete."""
+def save_sweep(result: SweepResult, path: AnyPath, *, keep: AnyPath | None = None) -> None:
+    """Write one row a setting; the file appears only once it is complete.
+
+    ``keep`` is the file in which the sweep kept what was done: it is removed after that.
+    """
     target = check_suffix(path)
-    facts = json.dumps(_facts(result)).encode()
+    facts = json.dumps({name: getattr(result, name) for name in _FACTS}).encode()
     if target.suffix.lower() == ".csv":
         with atomic_write(target) as file:
             file.write(_COMMENT + facts + b"\n")
             table = result.table.astype({"replayed": int})
             file.write(table.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())
-        return
-    pyarrow, parquet = _pyarrow()
-    table = pyarrow.Table.from_pandas(result.table, preserve_index=False)
-    with atomic_write(target) as file:
-        parquet.write_table(table.replace_schema_metadata({_KEY: facts}), file)
+    else:
+        pyarrow, parquet = _pyarrow()
+        table = pyarrow.Table.from_pandas(result.table, preserve_index=False)
+        with atomic_write(target) as file:
+            parquet.write_table(table.replace_schema_metadata({_KEY: facts}), file)
+    if keep is not None:
+        remove_record(keep)
 
 
 def read_sweep(path: AnyPath) -> SweepResult:
@@ -60,20 +74,28 @@ def read_sweep(path: AnyPath) -> SweepResult:
             f"'{path}' is not the table of a sweep. "
             "Make one with 'queuesmith sweep LOG --out FILE'."
         )
+    what = f"what '{path}' tells of its sweep"
+    content = parse_json(facts, what, error=WorkloadError)
+    check_schema(content, _FACTS, what, error=WorkloadError)
+    numbers = _numbers(table[list(_COLUMNS)], path)
     return SweepResult(
-        settings=table[list(NAMES)].to_numpy(np.float64),
-        costs=table[[str(term) for term in TERMS]].to_numpy(np.float64),
-        replayed=table["replayed"].to_numpy(np.bool_),
-        **facts,
+        settings=numbers[:, : len(NAMES)],
+        costs=numbers[:, len(NAMES) : -1],
+        replayed=numbers[:, -1] != 0,
+        **content,
     )
 
 
-def _facts(result: SweepResult) -> dict[str, Any]:
-    names = ("log", "jobs", "cores", "scheduler", "seconds")
-    return {name: getattr(result, name) for name in names}
+def _numbers(table: pd.DataFrame, path: AnyPath) -> np.ndarray[tuple[int, int], Any]:
+    try:
+        return np.ascontiguousarray(table.to_numpy(np.float64))
+    except (TypeError, ValueError) as error:
+        raise WorkloadError(
+            f"'{path}' has a column of a sweep that holds no numbers. Make it again."
+        ) from error
 
 
-def _from_csv(data: bytes) -> tuple[dict[str, Any] | None, pd.DataFrame | None]:
+def _from_csv(data: bytes) -> tuple[bytes | None, pd.DataFrame | None]:
     import pandas as pd
 
     first, _, rest = data.partition(b"\n")
@@ -84,20 +106,20 @@ def _from_csv(data: bytes) -> tuple[dict[str, Any] | None, pd.DataFrame | None]:
         # numpy reads back the very numbers that were written; pandas may be off by the last digit.
         values = np.loadtxt(io.BytesIO(rows), delimiter=",", ndmin=2)
         table = pd.DataFrame(values, columns=pd.Index(head.decode().split(",")))
-        return json.loads(first.removeprefix(_COMMENT)), table
+        return first.removeprefix(_COMMENT), table
     except ValueError:
         return None, None
 
 
-def _from_parquet(data: bytes, path: AnyPath) -> tuple[dict[str, Any] | None, pd.DataFrame | None]:
+def _from_parquet(data: bytes, path: AnyPath) -> tuple[bytes | None, pd.DataFrame | None]:
     pyarrow, parquet = _pyarrow()
     try:
         table = parquet.read_table(pyarrow.BufferReader(data))
-        facts = (table.schema.metadata or {}).get(_KEY)
-        return (None if facts is None else json.loads(facts)), table.to_pandas()
-    except (pyarrow.ArrowException, ValueError) as error:
+        return (table.schema.metadata or {}).get(_KEY), table.to_pandas()
+    except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
         raise WorkloadError(
-            f"'{path}' cannot be read as Parquet ({str(error).splitlines()[0]}). Make it again."
+            f"'{path}' cannot be read as Parquet ({reason}). Make it again."
         ) from error
 
 

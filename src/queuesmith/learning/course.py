@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from queuesmith.base.errors import UsageError
 from queuesmith.learning.method import Learning, Method
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.study.evaluate import BARRED
-from queuesmith.study.store import Round, Store, fingerprint
+from queuesmith.study.rounds import Round, Rounds
+from queuesmith.study.store import Store, fingerprint
 
 
 class Evaluate(Protocol):
@@ -112,7 +111,7 @@ def run(
     progress
         Is called after each round.
     """
-    known = store.rounds() if store is not None else []
+    rounds = Rounds(store)
     watch = _Watch(method, progress)
     steps: list[Step] = []
     best, sign = math.inf, -1.0 if higher_is_better else 1.0
@@ -122,19 +121,12 @@ def run(
             policies = learning.send(losses) if losses is not None else next(learning)
         except StopIteration as end:
             return Course(end.value, tuple(steps), _judged(steps), watch.seconds)
-        number = len(steps)
-        if number < len(known):
-            _check_same(store, number, known[number], policies)
-            round = known[number]
-        else:
-            round = _judged_now(evaluate, policies)
-            if store is not None:
-                store.add(round)
+        round = rounds.next(_question(policies), _judging(evaluate, policies))
         losses = list(round.answers)
         best = min(*losses, best)
         value = sign * best if best < BARRED else None
         steps.append(Step(_judged(steps) + len(policies), value, _mean(losses, sign)))
-        watch.note(round, steps, fresh=number >= len(known))
+        watch.note(round, steps)
 
 
 def _mean(losses: Sequence[float], sign: float) -> float | None:
@@ -147,25 +139,12 @@ def _judged(steps: Sequence[Step]) -> int:
     return steps[-1].evaluations if steps else 0
 
 
-def _judged_now(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Round:
-    began = time.perf_counter()
-    values = tuple(float(value) for value in evaluate(policies))
-    return Round(_question(policies), values, time.perf_counter() - began)
+def _judging(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Callable[[], list[float]]:
+    return lambda: [float(value) for value in evaluate(policies)]
 
 
 def _question(policies: Sequence[AnyPolicy]) -> str:
     return fingerprint([policy.to_dict() for policy in policies])
-
-
-def _check_same(
-    store: Store | None, number: int, round: Round, policies: Sequence[AnyPolicy]
-) -> None:
-    if round.question != _question(policies):
-        raise UsageError(
-            f"'{store.path if store else ''}' cannot be resumed: round {number} asks for other "
-            "policies than were recorded, as happens where another version of Queuesmith or of its "
-            "libraries began the run. Name another file to begin anew."
-        )
 
 
 class _Watch:
@@ -178,9 +157,9 @@ class _Watch:
         self._fresh_seconds = 0.0
         self._fresh = 0
 
-    def note(self, round: Round, steps: Sequence[Step], *, fresh: bool) -> None:
+    def note(self, round: Round, steps: Sequence[Step]) -> None:
         self.seconds += round.seconds
-        if fresh:
+        if round.fresh:
             self._fresh_seconds += round.seconds
             self._fresh += len(round.answers)
         if self._report is None:

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import MetricError, UsageError
-from queuesmith.base.files import AnyPath, format_suffix, unpacked, write_bytes
+from queuesmith.base.files import AnyPath, format_suffix, write_bytes
+from queuesmith.base.json import read_json
 from queuesmith.learning.domination import dominated_by, dominated_volume
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 UTILIZATION = "utilization"
+#: A front of tens of thousands of schedules.
+MOST_BYTES = 256_000_000
 
 
 @dataclass(frozen=True)
@@ -270,7 +272,7 @@ class Front:
     def load(cls, path: AnyPath) -> Front:
         """Read a front from the JSON file that ``save`` wrote."""
         try:
-            content = json.loads(unpacked(Path(path).read_bytes(), path))
+            content = read_json(path, f"the front '{path}'", most_bytes=MOST_BYTES)
             return cls(
                 content["log"],
                 content["jobs"],
@@ -284,11 +286,7 @@ class Front:
                 content["evaluations"],
                 content["seconds"],
             )
-        except OSError as error:
-            raise UsageError(
-                f"the front '{path}' cannot be read: {error.strerror}. Give the name of a file."
-            ) from error
-        except (ValueError, TypeError, LookupError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise UsageError(
                 f"'{path}' is no front that was saved as JSON ({error!r:.80}). "
                 "Make it with: queuesmith pareto LOG --out front.json."

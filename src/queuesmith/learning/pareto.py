@@ -6,9 +6,10 @@ theirs it is an approximation: no schedule of it is proven to be the best of its
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
+from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.learning.course import Progress
 from queuesmith.learning.domination import undominated
@@ -26,7 +28,10 @@ from queuesmith.learning.tune import BASELINE, DEFAULT_OBJECTIVE
 from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
+from queuesmith.study.naming import run_facts
+from queuesmith.study.rounds import Round, Rounds
 from queuesmith.study.runner import simulate_many
+from queuesmith.study.store import Store, fingerprint
 from queuesmith.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -76,6 +81,7 @@ def pareto_front(
     strict: bool = False,
     seed: int = 0,
     workers: int | None = None,
+    store: AnyPath | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Front:
     """Find off-line schedules none of which is better than another in all seven objectives.
@@ -94,6 +100,9 @@ def pareto_front(
         Same seed, same front, on any number of workers.
     workers
         How many schedules are made at the same time; by default one for each core.
+    store
+        A file that records the search; called again with the same file, it goes on where it
+        stopped. One that was begun with other jobs, machine or options is refused.
     progress
         Is called after each generation.
     """
@@ -105,8 +114,15 @@ def pareto_front(
     names, left_out = _objectives(jobs, machine)
     online = simulate_many(jobs, machine, [BASELINE, *policies], workers=workers)
     watch = _Watch(chosen, wanted, progress)
-    with OfflineSchedules(jobs, machine, chosen.ways, workers=workers) as offline:
-        found = _search(chosen, offline, names, wanted, generator, watch)
+    with ExitStack() as stack:
+        record = None
+        if store is not None:
+            options = {**asdict(chosen), "objective": str(wanted), "seed": seed}
+            options["bound of the slowdown"] = wanted.bound
+            facts = run_facts("pareto", jobs, machine, options)
+            record = stack.enter_context(Store(store, facts))
+        offline = stack.enter_context(OfflineSchedules(jobs, machine, chosen.ways, workers=workers))
+        found = _search(chosen, offline, names, wanted, generator, watch, Rounds(record))
     best = undominated(np.array([losses(point.values, names) for point in found]))
     sign = -1.0 if wanted.better == "higher" else 1.0
     return Front(
@@ -151,20 +167,26 @@ def _search(
     objective: Objective,
     generator: np.random.Generator,
     watch: _Watch,
+    rounds: Rounds,
 ) -> list[Point]:
     """Let the algorithm ask for schedules; return all that were made."""
 
     def worth(schedule: Schedule) -> Point:
         return measure(schedule, names, objective)
 
+    def points_of(vectors: Floats) -> list[dict[str, Any]]:
+        recipes = [offline.recipe(vector) for vector in vectors]
+        return [point.to_dict() for point in offline.measured(recipes, worth)]
+
     found: list[Point] = []
     conversation = _Conversation(search, offline, len(names), generator)
     while conversation.goes_on:
         vectors = conversation.ask()
-        points = offline.measured([offline.recipe(vector) for vector in vectors], worth)
+        round = rounds.next(fingerprint(vectors.tolist()), partial(points_of, vectors))
+        points = [Point(**answer) for answer in round.answers]
         conversation.tell(np.array([losses(point.values, names) for point in points]))
         found += points
-        watch.note(points)
+        watch.note(points, round)
     return found
 
 
@@ -261,20 +283,23 @@ class _Watch:
     ) -> None:
         self._search, self._report = search, report
         self._better = max if objective.better == "higher" else min
-        self._began = time.perf_counter()
         self._best: list[float] = []
-        self._evaluations = 0
+        self._evaluations = self._fresh = 0
+        self._fresh_seconds = 0.0
         self._round = 0
         self.seconds = 0.0
 
-    def note(self, points: Sequence[Point]) -> None:
-        self.seconds = time.perf_counter() - self._began
+    def note(self, points: Sequence[Point], round: Round) -> None:
+        self.seconds += round.seconds
+        if round.fresh:
+            self._fresh_seconds += round.seconds
+            self._fresh += len(points)
         self._round += 1
         self._evaluations += len(points)
         self._best = [self._better([*self._best, *(point.value for point in points)])]
         if self._report is None:
             return
-        rate = self._evaluations / self.seconds if self.seconds > 0 else None
+        rate = self._fresh / self._fresh_seconds if self._fresh_seconds > 0 else None
         left = self.seconds / self._round * (self._search.generations - self._round)
         self._report(
             Progress(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -26,10 +24,10 @@ from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard, Limits, as_guards
 from queuesmith.schedule.objective import Objective
 from queuesmith.study.evaluate import Evaluator
+from queuesmith.study.naming import run_facts
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import CORE_COLUMNS
 
 #: The paper's: user group 1 before user group 2 before all others (section 5).
 DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
@@ -75,6 +73,7 @@ def tune(
         How many replays run at the same time; by default one for each core of this computer.
     store
         A file that records the run; called again with the same file, it goes on where it stopped.
+        One that was begun with other jobs, orders, machine or options is refused.
     progress
         Is called after each round.
 
@@ -95,7 +94,8 @@ def tune(
     with ExitStack() as stack:
         record = None
         if store is not None:
-            facts = _facts(parts.learning, machine, wanted, guards, chosen, seed)
+            options = _options(wanted, guards, chosen, seed)
+            facts = run_facts("tune", parts.learning, machine, options)
             record = stack.enter_context(Store(store, facts))
         limits = _limits(parts.learning, machine, guards)
         judge = stack.enter_context(
@@ -144,27 +144,16 @@ def _limits(workload: Workload, cluster: Cluster, guards: Sequence[Guard]) -> Li
     return Limits(guards, simulate(workload, cluster, BASELINE)) if guards else None
 
 
-def _facts(
-    workload: Workload,
-    cluster: Cluster,
-    objective: Objective,
-    guards: Sequence[Guard],
-    method: Method,
-    seed: int,
+def _options(
+    objective: Objective, guards: Sequence[Guard], method: Method, seed: int
 ) -> dict[str, Any]:
-    """Return what makes a run what it is: with other facts it would be another run."""
-    jobs = hashlib.sha256()
-    for column in CORE_COLUMNS:
-        jobs.update(np.ascontiguousarray(getattr(workload, column)).tobytes())
+    """Return what was chosen beside jobs and machine, by what messages call it."""
     return {
-        **method.settings(),
-        "jobs": f"{len(workload)} jobs of {workload.name} ({jobs.hexdigest()[:16]})",
-        "cores": cluster.cores,
+        **{name.replace("_", " "): value for name, value in method.settings().items()},
         "objective": str(objective),
-        "bound": objective.bound,
-        "no_worse": _written(guards),
+        "bound of the slowdown": objective.bound,
+        "metrics that may get no worse": _written(guards),
         "seed": seed,
-        "version": version("queuesmith"),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -12,7 +14,9 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError
 from queuesmith.base.files import atomic_write
+from queuesmith.base.json import read_json
 from queuesmith.cluster import Cluster
+from queuesmith.policy import trust as trusting
 from queuesmith.policy import user_files
 from queuesmith.workload import Workload
 
@@ -45,11 +49,13 @@ class AnyPolicy(ABC):
     def save(self, path: str | Path) -> None:
         """Write the policy as a small JSON file.
 
-        Files of own orders are named from its folder where they lie below that.
+        Files of own orders are named from its folder where they lie below that, and trusted: who
+        saves a policy has run them.
         """
         content = user_files.relative(self.to_dict(), path)
         with atomic_write(path) as file:
             file.write((json.dumps(content, indent=2) + "\n").encode())
+        trusting.remember(user_files.found(content, path)[1])
 
 
 class Watch(Protocol):
@@ -78,19 +84,18 @@ class SelfReplaying(AnyPolicy):
         """Return the start of each job; all of them fit the cluster."""
 
 
-def read_policy_file(path: str | Path) -> dict[str, Any]:
-    """Return what a policy's JSON file holds, files of own orders by where they were found."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PolicyError(
-            f"policy file '{path}' cannot be read: {error.strerror}. Give the name of a file."
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise PolicyError(f"policy file '{path}' is not JSON: {error}. Correct it.") from error
+@contextmanager
+def opened_policy_file(path: str | Path, *, trust: bool = False) -> Iterator[dict[str, Any]]:
+    """Give what a policy's JSON file holds, files of own orders by where they were found.
+
+    Only within may these files be run, and only where they are trusted.
+    """
+    content = read_json(path, f"policy file '{path}'", error=PolicyError)
     if not isinstance(content, dict):
         raise PolicyError(
             f"policy file '{path}' does not describe a policy: it must be an object with 'order' "
             "and, if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
         )
-    return user_files.found(content, path)
+    placed, files = user_files.found(content, path)
+    with trusting.only_trusted(path, files, trust=trust):
+        yield placed

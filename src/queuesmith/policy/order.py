@@ -14,6 +14,7 @@ from types import CodeType, MappingProxyType
 from typing import Any
 
 from queuesmith.base.errors import PolicyError, raise_if_interrupted
+from queuesmith.policy.trust import check_allowed
 
 #: What an order function may ask for, in this order, before its parameters.
 VIEWS = ("job", "now", "machine")
@@ -136,6 +137,7 @@ def load_order(reference: str) -> Order:
             f"policy file '{path_text}' does not exist. Write FILE.py:FUNCTION, for example "
             "my.py:patient_wide+easy."
         )
+    check_allowed(path)
     module = _import_file(path)
     function = getattr(module, name, None)
     if not inspect.isfunction(function):
@@ -149,7 +151,7 @@ def load_order(reference: str) -> Order:
 
 def _import_file(path: Path) -> object:
     spec = importlib.util.spec_from_file_location(f"queuesmith_user_{path.stem}", path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py" or spec is None or spec.loader is None:
         raise PolicyError(
             f"policy file '{path}' is not a Python file. Give a file that ends in .py."
         )

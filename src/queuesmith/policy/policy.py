@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError
-from queuesmith.policy.any_policy import AnyPolicy, read_policy_file
+from queuesmith.policy.any_policy import AnyPolicy, opened_policy_file
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order, load_order
@@ -102,9 +102,10 @@ class Policy(AnyPolicy):
         return content | ({"keep": self.keep.to_dict()} if self.keep else {})
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
-        """Read a policy from its JSON file."""
-        return cls.from_dict(read_policy_file(path), path)
+    def load(cls, path: str | Path, *, trust: bool = False) -> Policy:
+        """Read a policy from its JSON file; ``trust`` as for ``load_policy``."""
+        with opened_policy_file(path, trust=trust) as content:
+            return cls.from_dict(content, path)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:

@@ -10,7 +10,7 @@ from typing import Any
 
 from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.policy import rulebase, self_tuning
-from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, read_policy_file
+from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.self_tuning import SelfTuning
@@ -23,12 +23,13 @@ OFFERS = "queuesmith.policies"
 _CALLED = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)", re.DOTALL)
 
 
-def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
+def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
     """Return a policy as it is, or read one as it is written.
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
-    ``dynp(order,...; metric=...; decider=...)``, or the name of a ``.json`` file.
+    ``dynp(order,...; metric=...; decider=...)``, or the name of a ``.json`` file, for which
+    ``trust`` is as for ``load_policy``.
     """
     if isinstance(policy, AnyPolicy):
         return policy
@@ -39,7 +40,7 @@ def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
         )
     text = policy.strip()
     if text.endswith(".json"):
-        return load_policy(text)
+        return load_policy(text, trust=trust)
     if text == self_tuning.KIND:
         return SelfTuning.parse("")
     match = _CALLED.fullmatch(text)
@@ -58,14 +59,16 @@ def as_policy(policy: AnyPolicy | str) -> AnyPolicy:
     return Policy.parse(text)
 
 
-def parse_policies(text: str) -> list[AnyPolicy]:
+def parse_policies(text: str, *, trust: bool = False) -> list[AnyPolicy]:
     """Read a comma-separated list of policies; commas within parentheses do not separate."""
-    return [as_policy(part) for part in split_outside(text, ",") if part.strip()]
+    parts = (part for part in split_outside(text, ",") if part.strip())
+    return [as_policy(part, trust=trust) for part in parts]
 
 
 def _written_from(content: Mapping[str, Any]) -> AnyPolicy:
     text = content.get("policy")
-    if set(content) != {"kind", "policy"} or not isinstance(text, str) or text.endswith(".json"):
+    named = isinstance(text, str) and text.strip().endswith(".json")
+    if set(content) != {"kind", "policy"} or not isinstance(text, str) or named:
         raise PolicyError(
             f"a policy of the kind '{WRITTEN}' has 'policy', a text as --policy takes it, and "
             "nothing else. Correct the file."
@@ -73,21 +76,30 @@ def _written_from(content: Mapping[str, Any]) -> AnyPolicy:
     return as_policy(text)
 
 
-def load_policy(path: str | Path) -> AnyPolicy:
-    """Read a policy of any kind from its JSON file."""
-    content = read_policy_file(path)
-    kind = content.get("kind")
-    if kind is None:
-        return Policy.from_dict(content, path)
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise PolicyError(
-            f"policy file '{path}' is of the kind '{kind}', which is not known. "
-            f"Choose from: {', '.join(_KINDS)}; or leave 'kind' out for order and backfill."
-        )
-    try:
-        return _KINDS[kind](content)
-    except QueuesmithError as error:
-        raise PolicyError(f"policy file '{path}': {error}") from error
+def load_policy(path: str | Path, *, trust: bool = False) -> AnyPolicy:
+    """Read a policy of any kind from its JSON file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trust
+        Trust the files of Python that it names, from now on until their content changes. Without
+        that an error tells which they are, unless they are trusted already.
+    """
+    with opened_policy_file(path, trust=trust) as content:
+        kind = content.get("kind")
+        if kind is None:
+            return Policy.from_dict(content, path)
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise PolicyError(
+                f"policy file '{path}' is of the kind '{str(kind)[:40]}', which is not known. "
+                f"Choose from: {', '.join(_KINDS)}; or leave 'kind' out for order and backfill."
+            )
+        try:
+            return _KINDS[kind](content)
+        except QueuesmithError as error:
+            raise PolicyError(f"policy file '{path}': {error}") from error
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], AnyPolicy]] = {

@@ -151,7 +151,7 @@ class RigidRules:
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "intervals", tuple(len(values) + 1 for values in bounds))
         classes = math.prod(self.intervals)
-        choice = np.asarray(self.choice, dtype=np.int64)
+        choice = _whole_numbers(self.choice)
         if choice.shape != (classes,):
             raise PolicyError(
                 f"the rigid rules have {choice.size} choices for {classes} classes of states. "
@@ -213,7 +213,7 @@ def rules_from(content: Any, choices: int, features: Sequence[str]) -> Rules:
             rules = FuzzyRules(content["centre"], content["width"], content["weight"])
         else:
             rules = RigidRules(tuple(map(tuple, content["bounds"])), content["choice"], choices)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise PolicyError(
             f"the rules of a rule base hold something that is no number: {error}. Correct the file."
         ) from error
@@ -235,10 +235,17 @@ def check_rules(rules: Rules, choices: int, features: Sequence[str]) -> None:
         )
 
 
+def _whole_numbers(values: ArrayLike) -> Ints:
+    numbers = np.asarray(values)
+    if numbers.dtype.kind not in "iu":
+        raise ValueError("a choice that is no whole number")
+    return numbers.astype(np.int64)
+
+
 def _matrix(name: str, values: ArrayLike) -> Reals:
     try:
         matrix = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise PolicyError(
             f"the {name} of the fuzzy rules is no table of numbers with rows of one length. "
             "Correct it."

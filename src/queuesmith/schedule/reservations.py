@@ -84,14 +84,20 @@ def check_requests(requests: Iterable[Request], cores: int) -> tuple[Request, ..
 def read_requests(path: str | Path) -> tuple[Request, ...]:
     """Read requests from a CSV file with the columns id, submit, begin, end, cores."""
     text = read_bytes(path).decode("utf-8-sig", errors="replace")
-    rows = csv.DictReader(io.StringIO(text))
-    missing = set(COLUMNS) - set(rows.fieldnames or ())
-    if missing:
+    # Lines may end as on any system; cells have no line ends, for they are numbers.
+    rows = csv.DictReader(text.splitlines())
+    try:
+        missing = set(COLUMNS) - set(rows.fieldnames or ())
+        if missing:
+            raise WorkloadError(
+                f"reservation file '{path}' has no column '{min(missing)}'. It needs: "
+                f"{', '.join(COLUMNS)}."
+            )
+        return tuple(_request(row, path, rows.line_num) for row in rows)
+    except csv.Error as error:
         raise WorkloadError(
-            f"reservation file '{path}' has no column '{min(missing)}'. It needs: "
-            f"{', '.join(COLUMNS)}."
-        )
-    return tuple(_request(row, path, rows.line_num) for row in rows)
+            f"reservation file '{path}' is not CSV ({error}). Correct it."
+        ) from None
 
 
 def _request(row: dict[str, Any], path: str | Path, line: int) -> Request:
@@ -101,7 +107,7 @@ def _request(row: dict[str, Any], path: str | Path, line: int) -> Request:
             values[column] = int(row[column])
         except (TypeError, ValueError) as error:
             raise WorkloadError(
-                f"reservation file '{path}', line {line}: {column} is {row[column]!r}, but it "
+                f"reservation file '{path}', line {line}: {column} is {row[column]!r:.60}, but it "
                 "must be a whole number. Correct it."
             ) from error
     return Request(**values)

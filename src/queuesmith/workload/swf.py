@@ -98,7 +98,7 @@ def parse_swf(
         requested_time=fields["requested_time"],
         requested_cores=fields["requested_cores"],
         allocated_cores=fields["allocated_cores"],
-        extra={**_extra(fields, overrun), "rounded": rounded},
+        extra={**_extra(fields), "rounded": rounded},
         labels=_labels(header),
         name=log_name(path),
         machine_cores=facts.get("maxprocs", facts.get("maxnodes")),
@@ -227,14 +227,12 @@ def _columns(
     return fields, rounded
 
 
-def _extra(fields: dict[str, NDArray[Any]], overrun: Overrun) -> dict[str, NDArray[Any]]:
+def _extra(fields: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     extra = {name: values for name, values in fields.items() if name not in CORE_FIELDS}
-    wait, runtime, requested = fields["wait"], fields["runtime"], fields["requested_time"]
+    wait = fields["wait"]
     known = (wait >= 0) & (wait <= LARGEST_TIME)
     if known.any():
         extra["real_start"] = np.where(known, fields["submit"] + wait, -1)
-    if overrun == "cut" and ((requested > 0) & (runtime > requested)).any():
-        extra["recorded_runtime"] = runtime
     return extra
 
 
@@ -275,12 +273,10 @@ def _labels(header: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _field(workload: Workload, name: str) -> NDArray[Any]:
     """Return a field as the log had it, or anew where the jobs were changed since."""
-    if name in ("id", "submit", "user"):
+    if name in ("id", "submit", "runtime", "user"):
         return np.asarray(getattr(workload, name))
     if name == "wait":
         return _wait(workload)
-    if name == "runtime":
-        return _runtime(workload)
     if name == "requested_time":
         return _requested_time(workload)
     if name in ("requested_cores", "allocated_cores"):
@@ -306,12 +302,6 @@ def _wait(workload: Workload) -> NDArray[Any]:
     if real_start is None or not np.issubdtype(real_start.dtype, np.integer):
         return unknown
     return np.where(real_start >= workload.submit, real_start - workload.submit, unknown)
-
-
-def _runtime(workload: Workload) -> NDArray[Any]:
-    recorded = _recorded(workload, "recorded_runtime")
-    holds = (recorded > 0) & (np.minimum(recorded, workload.walltime) == workload.runtime)
-    return np.where(holds, recorded, workload.runtime)
 
 
 def _requested_time(workload: Workload) -> NDArray[Any]:

@@ -18,10 +18,12 @@ from queuesmith.base.files import (
     AnyPath,
     atomic_write,
     check_text,
+    check_unpacked,
     decoded,
     format_suffix,
     log_name,
     read_bytes,
+    unpack_limit,
     write_bytes,
 )
 from queuesmith.workload.clean import Overrun, RawLog, clean
@@ -103,7 +105,9 @@ def parse_parquet(
             "Name the format of the file."
         )
     try:
-        table = parquet.read_table(pyarrow.BufferReader(data))
+        file = parquet.ParquetFile(pyarrow.BufferReader(data))
+        _check_size(file.metadata, data, path)
+        table = file.read()
         names = [_known_name(str(name)) for name in table.column_names]
         _check_twice(names, path)
         columns = {name: _from_arrow(pyarrow, table.column(i)) for i, name in enumerate(names)}
@@ -114,6 +118,12 @@ def parse_parquet(
         ) from None
     facts = _stored_facts((table.schema.metadata or {}).get(_METADATA_KEY))
     return _workload(columns, facts, path, overrun=overrun, strict=strict)
+
+
+def _check_size(metadata: Any, data: bytes, path: AnyPath) -> None:
+    """Raise where a small file would fill the memory: a repeated number takes hardly any room."""
+    cells = int(metadata.num_rows) * max(int(metadata.num_columns), 1)
+    check_unpacked(8 * cells, unpack_limit(len(data)), len(data), path)
 
 
 def write_csv(workload: Workload, path: AnyPath) -> None:

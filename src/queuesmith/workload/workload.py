@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 #: The largest time or product of time and cores that stays exact in every computation.
 LARGEST_TIME = 2**40
 LARGEST_WIDTH = 2**30
+#: The last instant that a replay can reach, if all jobs run one after another.
+LAST_INSTANT = 2**62
 
 CORE_COLUMNS = ("id", "submit", "runtime", "walltime", "cores", "user", "group")
 
@@ -430,8 +432,24 @@ def _check_ranges(columns: Mapping[str, Ints]) -> None:
         "at least the runtime",
     )
     for column in ("submit", "walltime"):
-        within = np.abs(columns[column]) <= LARGEST_TIME
+        within = (columns[column] >= -LARGEST_TIME) & (columns[column] <= LARGEST_TIME)
         _check_all(columns, within, column, f"within {LARGEST_TIME} seconds")
+    _check_sum(columns)
+
+
+def _check_sum(columns: Mapping[str, Ints]) -> None:
+    """Raise where jobs that run one after another would leave the range of whole numbers."""
+    walltime = columns["walltime"]
+    if not len(walltime) or len(walltime) * int(walltime.max()) <= LAST_INSTANT - LARGEST_TIME:
+        return
+    last = LARGEST_TIME + np.cumsum(walltime.astype(np.float64))
+    if last[-1] > LAST_INSTANT:
+        first = int(np.argmax(last > LAST_INSTANT))
+        raise WorkloadError(
+            f"job {columns['id'][first]} has walltime {walltime[first]}, with which the walltimes "
+            f"of all jobs up to it add up to more than {LAST_INSTANT} seconds: no replay can count "
+            "so far. Correct the jobs or take fewer of them."
+        )
 
 
 def _check_all(columns: Mapping[str, Ints], holds: NDArray[Any], column: str, rule: str) -> None:
