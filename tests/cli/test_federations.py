@@ -78,7 +78,7 @@ def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
 
 def test_the_help_says_what_the_clock_stops_and_the_library_s_defaults(run):
     words = " ".join(run("place", "run", "--help").out.replace("│", " ").split())
-    assert "What oas and slots have found when --seconds are over may differ" in words
+    assert "What oas and slots have found by then may differ" in words
     assert "The same seed gives the same result" not in words
     assert f"[default: {PlaceOptions.seconds}]" in words
 

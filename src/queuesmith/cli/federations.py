@@ -33,8 +33,9 @@ federation_app = typer.Typer(
 ClockSeed = Annotated[
     int,
     typer.Option(
-        help="Heuristics always repeat themselves, prices does with the same seed. What oas and "
-        "slots have found when --seconds are over may differ; a proven optimum is the same length."
+        help="Heuristics always repeat themselves; so does prices with the same seed, if it is "
+        "done before --seconds are over. What oas and slots have found by then may differ; a "
+        "proven optimum is the same length."
     ),
 ]
 FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
@@ -270,8 +271,8 @@ def replay_jobs(
     seed: Annotated[
         int,
         typer.Option(
-            help="Draws what is assumed of the jobs of a log. With the same seed heuristics and "
-            "prices repeat themselves; what oas and slots have found when time is up may differ."
+            help="Draws what is assumed of the jobs of a log. With the same seed heuristics "
+            "repeat themselves; what prices, oas and slots have found when time is up may differ."
         ),
     ] = PlaceOptions.seed,
     out: Out = None,
