@@ -27,16 +27,16 @@ def move(order, seed):
 
 
 @entry()
-def anneal(jobs, stairs, order, trial, best, room, seed, steps, hot, cold):
+def anneal(jobs, stairs, order, trial, best, state, seed, steps, hot, cold):
     """Try so many changes of an order while it cools; return the least cost, kept in ``best``."""
-    cost = place(jobs, stairs, order, room)
+    cost = place(jobs, stairs, order, state)
     least = cost
     copy(best, order)
     cooling = math.log(cold / hot) / max(steps, 1)
     for step in range(steps):
         copy(trial, order)
         move(trial, seed)
-        new = place(jobs, stairs, trial, room)
+        new = place(jobs, stairs, trial, state)
         heat = hot * math.exp(cooling * step)
         if new <= cost or uniform(seed) < math.exp((cost - new) / heat):
             cost = new

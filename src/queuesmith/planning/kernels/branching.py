@@ -78,12 +78,12 @@ def give_back(tree, node):
 
 
 @kernel
-def choose_split(jobs, work, earliest, latest):
+def choose_split(jobs, prices, earliest, latest):
     """Return the job whose starts are most undecided, by weight; -1 where all are decided."""
     chosen, most = -1, -1.0
     for job in range(len(jobs.length)):
         if earliest[job] < latest[job]:
-            reach = min(work.spread[job], jobs.length[job])
+            reach = min(prices.spread[job], jobs.length[job])
             doubt = jobs.cores[job] * reach + 1e-9 * min(latest[job] - earliest[job], 10**9)
             if doubt > most:
                 chosen, most = job, doubt
@@ -91,24 +91,24 @@ def choose_split(jobs, work, earliest, latest):
 
 
 @kernel
-def sort_by_mean(work, order):
+def sort_by_mean(prices, order):
     """Put jobs into the order of their average starts, by insertion."""
     for i in range(len(order)):
         order[i] = i
     for i in range(1, len(order)):
         job = order[i]
         k = i
-        while k > 0 and work.mean[order[k - 1]] > work.mean[job]:
+        while k > 0 and prices.mean[order[k - 1]] > prices.mean[job]:
             order[k] = order[k - 1]
             k -= 1
         order[k] = job
 
 
 @kernel
-def try_order(jobs, stairs, work, trial, best, room, goal, tree):
+def try_order(jobs, stairs, prices, trial, best, state, goal, tree):
     """Place jobs by their average starts; keep the order if it is the best so far."""
-    sort_by_mean(work, trial)
-    cost = place(jobs, stairs, trial, room)
+    sort_by_mean(prices, trial)
+    cost = place(jobs, stairs, trial, state)
     if cost < goal[0]:
         goal[1] -= goal[0] - cost
         goal[0] = cost
@@ -126,47 +126,61 @@ def least_cost(jobs, earliest):
 
 
 @kernel
-def settle(jobs, stairs, grid, work, direction, successor, tree, node, aim, steps, patience, room):
+def settle(
+    jobs, stairs, grid, prices, direction, successor, tree, node, aim, steps, patience, state
+):
     """Bound a branch and find where to split it; return whether it stays open."""
     earliest, latest = tree.earliest[node], tree.latest[node]
-    if not narrow(jobs, stairs, successor, earliest, latest, room):
+    if not narrow(jobs, stairs, successor, earliest, latest, state):
         return False
-    copy(work.price, tree.price[node])
-    bound = ascend(jobs, grid, work, direction, earliest, latest, aim, steps, 1.0, patience)
+    copy(prices.price, tree.price[node])
+    bound = ascend(jobs, grid, prices, direction, earliest, latest, aim, steps, 1.0, patience)
     tree.bound[node] = max(tree.bound[node], bound)
     if tree.bound[node] >= aim:
         return False
-    copy(work.price, work.best)
-    copy(tree.price[node], work.best)
-    exclude(jobs, grid, work, earliest, latest, bound, aim)
-    if not narrow(jobs, stairs, successor, earliest, latest, room):
+    copy(prices.price, prices.best)
+    copy(tree.price[node], prices.best)
+    exclude(jobs, grid, prices, earliest, latest, bound, aim)
+    if not narrow(jobs, stairs, successor, earliest, latest, state):
         return False
     tree.bound[node] = max(tree.bound[node], least_cost(jobs, earliest))
     if tree.bound[node] >= aim:
         return False
-    job = choose_split(jobs, work, earliest, latest)
+    job = choose_split(jobs, prices, earliest, latest)
     tree.job[node] = job
     if job < 0:  # one start is left for each job, and all fit: placing them closes the branch
-        copy(work.mean, earliest)
+        copy(prices.mean, earliest)
         return True
-    middle = math.floor(work.mean[job])
+    middle = math.floor(prices.mean[job])
     tree.split[node] = min(max(middle, earliest[job]), latest[job] - 1)
     return True
 
 
 @entry()
 def plant(
-    jobs, stairs, grid, work, direction, successor, tree, trial, best, room, goal, steps, patience
+    jobs,
+    stairs,
+    grid,
+    prices,
+    direction,
+    successor,
+    tree,
+    trial,
+    best,
+    state,
+    goal,
+    steps,
+    patience,
 ):
     """Settle the root, whose windows are in the first place of the tree."""
     tree.bound[0] = -math.inf
     tree.counters[USED] = 1
-    copy(tree.price[0], work.price)
+    copy(tree.price[0], prices.price)
     if settle(
-        jobs, stairs, grid, work, direction, successor, tree, 0, goal[1], steps, patience, room
+        jobs, stairs, grid, prices, direction, successor, tree, 0, goal[1], steps, patience, state
     ):
         push(tree, 0)
-        try_order(jobs, stairs, work, trial, best, room, goal, tree)
+        try_order(jobs, stairs, prices, trial, best, state, goal, tree)
 
 
 @entry()
@@ -174,13 +188,13 @@ def branch(
     jobs,
     stairs,
     grid,
-    work,
+    prices,
     direction,
     successor,
     tree,
     trial,
     best,
-    room,
+    state,
     goal,
     nodes,
     steps,
@@ -213,7 +227,7 @@ def branch(
                 jobs,
                 stairs,
                 grid,
-                work,
+                prices,
                 direction,
                 successor,
                 tree,
@@ -221,9 +235,9 @@ def branch(
                 goal[1],
                 steps,
                 patience,
-                room,
+                state,
             ):
                 push(tree, child)
-                try_order(jobs, stairs, work, trial, best, room, goal, tree)
+                try_order(jobs, stairs, prices, trial, best, state, goal, tree)
             else:
                 give_back(tree, child)

@@ -23,8 +23,8 @@ class Staircase(NamedTuple):
     free: Any
 
 
-class Room(NamedTuple):
-    """Scratch: the cores that are left over time, and the starts."""
+class PlacingState(NamedTuple):
+    """Jobs being placed: the cores that are left over time, and the starts."""
 
     time: Any
     free: Any
