@@ -15,7 +15,7 @@ KERNELS = (
     "queuesmith.planning.solve:load_kernels",
     "queuesmith.engine.kernels.self_tuning_replay:answer_request.load",
     "queuesmith.federation.replay.kernels.planned",
-    "queuesmith.knobs.kernels.front",
+    "queuesmith.compiled.pareto:find_front.load",
     "queuesmith.learning.kernels.insertion",
 )
 

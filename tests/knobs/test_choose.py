@@ -5,7 +5,7 @@ import pytest
 
 from queuesmith.base.errors import MetricError, OutputError, UsageError, WorkloadError
 from queuesmith.knobs import Knobs, choose, read_sweep, save_sweep, sweep
-from queuesmith.knobs.choose import costs_of, evaluate, find_setting
+from queuesmith.knobs.choosing import costs_of, evaluate, find_setting
 from queuesmith.knobs.sweep_result import SweepResult
 from tests.knobs.conftest import CORES, crowded
 

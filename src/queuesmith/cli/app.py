@@ -11,7 +11,7 @@ import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
-from queuesmith.cli import demo, engine, federations, grids, logs, replays, sweeps
+from queuesmith.cli import bags, demo, engine, federations, grids, logs, replays, sweeps
 from queuesmith.cli import learning as tuning
 from queuesmith.cli import offline_fronts as fronts
 from queuesmith.cli import planning as optima
@@ -67,7 +67,7 @@ for command in (
 app.add_typer(grids.app, name="map")
 app.add_typer(federations.app, name="place")
 app.add_typer(federations.federation_app, name="federation")
-app.add_typer(sweeps.app, name="knapsack")
+app.add_typer(bags.app, name="knapsack")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from queuesmith.base.checks import number
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
 from queuesmith.policy import Policy
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import parse_settings
@@ -109,6 +109,5 @@ def _strength(ratio: float) -> str:
 def _named(text: str) -> dict[str, float]:
     values = parse_settings(text)
     for name in values:
-        if name not in NAMES:
-            raise UsageError(f"there is no knob '{name}'. The knobs are: {', '.join(NAMES)}.")
+        known("knob", name, NAMES)
     return {name: values.get(name, 0.0) for name in NAMES}
