@@ -21,7 +21,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
-from queuesmith.knobs.options import SHARES, SIZES, BagOptions
+from queuesmith.knobs.options import ALPHA, BETA, GAMMA, SHARES, SIZES, BagOptions
 
 if TYPE_CHECKING:
     from queuesmith.knobs import Knobs, TaskJobs
@@ -34,15 +34,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: The knobs unless others are given.
+INITIAL = f"alpha={ALPHA:g},beta={BETA:g},gamma={GAMMA:g}"
 #: What the report of a replay has besides figures and Gantt chart.
 REPORTED = ("makespan", "mean_wait", "mean_response", "expansion_factor", "utilization")
 
 Cores = Annotated[int | None, typer.Option(help="Number of processors; by default the log's.")]
 Setting = Annotated[
-    str | None,
-    typer.Option(
-        "--knobs", help="alpha=1,beta=1,gamma=0 unless given; those left out of it are 0."
-    ),
+    str, typer.Option("--knobs", help="alpha=1,beta=1,gamma=0; those left out are 0.")
 ]
 Plot = Annotated[Path | None, typer.Option(help="Write the picture to this HTML file.")]
 
@@ -104,7 +103,7 @@ def run(
     log: LogOptions,
     job: JobOptions,
     cores: Cores = None,
-    knobs: Setting = None,
+    knobs: Setting = INITIAL,
     backfill: Annotated[
         str, typer.Option(help="Where a task does not fit: list, easy or none.")
     ] = BagOptions.backfill,
@@ -166,7 +165,7 @@ def shares(
     log: LogOptions,
     job: JobOptions,
     cores: Cores = None,
-    knobs: Setting = None,
+    knobs: Setting = INITIAL,
     at: Annotated[
         str, typer.Option(help="Shares to compare, comma-separated; 'random' is one, too.")
     ] = ",".join(map(_written, SHARES)),
@@ -204,7 +203,7 @@ def sizes(
     cores: Annotated[
         str, typer.Option(help="Sizes of the machine to compare, comma-separated.")
     ] = ",".join(map(_written, SIZES)),
-    knobs: Setting = None,
+    knobs: Setting = INITIAL,
     plot: Plot = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -245,7 +244,7 @@ def queue(
     job: JobOptions,
     second: Annotated[int, typer.Option(help="The second of the log to look at.")],
     cores: Cores = None,
-    knobs: Setting = None,
+    knobs: Setting = INITIAL,
     averages: Annotated[
         str, typer.Option(help="Averages over the waiting 'queue' or over the 'log'.")
     ] = "queue",
@@ -264,10 +263,10 @@ def queue(
     print_rows(rows, format)
 
 
-def _knobs(text: str | None) -> Knobs:
+def _knobs(text: str) -> Knobs:
     from queuesmith.knobs import Knobs
 
-    return Knobs() if text is None else Knobs.parse(text)
+    return Knobs.parse(text)
 
 
 def _share(text: str) -> float | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,7 @@ from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
 if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
     from queuesmith.planning.gap import GapStudy
+    from queuesmith.schedule import Schedule
 
 #: What the replay of ``gap`` follows unless told otherwise.
 DEFAULT_POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"
@@ -42,6 +44,9 @@ SHOWN = (
     "status",
     "seconds",
 )
+
+#: What the report of a plan compares.
+REPORTED = ("artww", "sldwa", "mean_response", "makespan", "utilization")
 
 ObjectiveOption = Annotated[str, typer.Option(help="artww, sldwa, response or makespan.")]
 MethodOption = Annotated[str, typer.Option(help=f"How it is proven: {', '.join(METHODS)}.")]
@@ -128,6 +133,7 @@ def _telling(step: dict[str, Any]) -> dict[str, Any]:
 
 @with_options
 def solve(
+    context: typer.Context,
     log: LogOptions,
     machine: MachineOptions,
     objective: ObjectiveOption = SolveOptions.objective,
@@ -146,6 +152,9 @@ def solve(
     schedule: Annotated[
         Path | None, typer.Option(help="Write id, submit, start, end of every job as CSV.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page about it, beside FCFS, SJF and LJF, as HTML.")
+    ] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find the best schedule of all jobs at once, with a proven bound.
@@ -155,7 +164,7 @@ def solve(
     from queuesmith.planning import solve as solver
     from queuesmith.planning.solution import solution_facts
 
-    check_targets(schedule)
+    check_targets(schedule, report)
     snapshot = _read(log, machine)
     with progress(f"planning {len(snapshot)} jobs", quiet=log.quiet):
         found = solver.solve(
@@ -164,12 +173,24 @@ def solve(
     if schedule is not None:
         found.save(schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
+    if report is not None:
+        _report(found, snapshot, report, shlex.join(["queuesmith", *context.obj]))
+        tell(f"wrote {report}", quiet=log.quiet)
     facts = solution_facts(found)
     if format is Format.json:
         print_json(facts)
     else:
         rows = [{"what": what, "value": value} for what, value in facts.items()]
         print_rows(rows, format)
+
+
+def _report(found: Schedule, snapshot: Snapshot, path: Path, command: str) -> None:
+    """Write the report of a plan beside those of the policies."""
+    from queuesmith.planning.plans import POLICIES, plan
+    from queuesmith.report import Comparison, write_report
+
+    plans = (plan(snapshot, name) for name in POLICIES)
+    write_report(Comparison((found, *plans), REPORTED), path, command=command)
 
 
 def _read(log: LogOptions, machine: MachineOptions) -> Snapshot:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from queuesmith.base.checks import number, positive
 
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400.0
 
+#: The knobs unless others are given: large jobs and those that have waited long go first.
+ALPHA, BETA, GAMMA = 1.0, 1.0, 0.0
 #: The shares of the paper's figure 4.
 SHARES: tuple[float | str, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, "random")
 #: The sizes of the paper's figure 5.
