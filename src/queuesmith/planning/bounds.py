@@ -55,13 +55,23 @@ class BranchingProof:
         self.problem = problem
         self.order = np.array(order)
         cost, start = placed(problem, self.order)
+        grid = _grid(problem, start, cells)
+        jobs, instants = len(order), len(grid.area)
+        self._tree = _tree(jobs, instants)
         self._goal = np.array([cost, _closing(problem, cost)])
-        self._grid = _grid(problem, start, cells)
-        self._tree = _tree(len(order), len(self._grid.area))
-        self._prices = _scratch(len(order), len(self._grid.area))
-        self._direction = np.zeros(len(self._grid.area))
-        self._state = problem.new_placing()
-        self._successor = _alike(problem)
+        self._proof = branching.Branching(
+            problem.jobs,
+            problem.usable,
+            grid,
+            prices=_new_prices(jobs, instants),
+            direction=np.zeros(instants),
+            successor=_alike(problem),
+            tree=self._tree,
+            trial=np.empty_like(self.order),
+            best=self.order,
+            placing=problem.new_placing(),
+            goal=self._goal,
+        )
         self._least = float((problem.jobs.weight * problem.earliest).sum())
         self._planted = False
 
@@ -106,20 +116,19 @@ class BranchingProof:
 
     def plant(self, seconds: float = math.inf) -> None:
         """Find good prices without branching, in about so many seconds."""
-        looks = 2 * len(self.order) * len(self._grid.area)
+        grid, tree = self._proof.grid, self._tree
+        looks = 2 * len(self.order) * len(grid.area)
         steps = int(min(max(seconds / (LOOK_SECONDS * looks), STEPS), ROOT_STEPS))
-        tree, horizon = self._tree, self._grid.time[-1]
         tree.earliest[0] = self.problem.earliest
         tree.latest[0] = NEVER
-        self._prices.price[:-1] = np.maximum(1 - self._grid.time[:-1] / horizon, 0) * _worth(
-            self.problem
-        )
-        self._run(branching.plant, steps, ROOT_PATIENCE)
+        falling = np.maximum(1 - grid.time[:-1] / grid.time[-1], 0)
+        self._proof.prices.price[:-1] = falling * _worth(self.problem)
+        branching.plant(self._proof, steps, ROOT_PATIENCE)
         self._planted = True
 
     def branch(self, nodes: int) -> None:
         """Split the branches of the least bound, so many."""
-        self._run(branching.branch, nodes, STEPS, PATIENCE)
+        branching.branch(self._proof, nodes, STEPS, PATIENCE)
 
     def run_until(self, ends: float, stopped: Callable[[], bool] = lambda: False) -> None:
         """Plant, then branch until an instant of the performance counter."""
@@ -131,22 +140,6 @@ class BranchingProof:
             self.branch(nodes)
             took = time.perf_counter() - began
             nodes = max(1, min(2 * nodes, int(nodes * CLOCK / max(took, 1e-6))))
-
-    def _run(self, kernel: Callable[..., None], *counts: int) -> None:
-        kernel(
-            self.problem.jobs,
-            self.problem.usable,
-            self._grid,
-            self._prices,
-            self._direction,
-            self._successor,
-            self._tree,
-            np.empty_like(self.order),
-            self.order,
-            self._state,
-            self._goal,
-            *counts,
-        )
 
 
 def _closing(problem: PlanningProblem, cost: float) -> float:
@@ -203,7 +196,7 @@ def _tree(jobs: int, cells: int) -> branching.Tree:
     )
 
 
-def _scratch(jobs: int, cells: int) -> PriceState:
+def _new_prices(jobs: int, cells: int) -> PriceState:
     by_cell = [np.zeros(cells + 1) for _ in range(5)]
     by_job = [np.zeros(jobs) for _ in range(3)]
     return PriceState(*by_cell, *by_job, *(np.zeros(jobs, np.int64) for _ in range(4)))

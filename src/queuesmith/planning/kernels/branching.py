@@ -29,6 +29,22 @@ class Tree(NamedTuple):
     counters: Any
 
 
+class Branching(NamedTuple):
+    """A proof in progress: what is planned, the prices, the branches, and the best order."""
+
+    jobs: Any
+    stairs: Any
+    grid: Any
+    prices: Any
+    direction: Any  # in which the prices move
+    successor: Any  # of each job, the next one that is like it in everything
+    tree: Tree
+    trial: Any
+    best: Any
+    placing: Any
+    goal: Any  # the cost of the best schedule, and the bound from which on a branch is closed
+
+
 @kernel
 def bound_at(tree, place):
     """Return the bound by which the heap is ordered."""
@@ -105,15 +121,16 @@ def sort_by_mean(prices, order):
 
 
 @kernel
-def try_order(jobs, stairs, prices, trial, best, state, goal, tree):
+def try_order(proof):
     """Place jobs by their average starts; keep the order if it is the best so far."""
-    sort_by_mean(prices, trial)
-    cost = place(jobs, stairs, trial, state)
+    goal = proof.goal
+    sort_by_mean(proof.prices, proof.trial)
+    cost = place(proof.jobs, proof.stairs, proof.trial, proof.placing)
     if cost < goal[0]:
         goal[1] -= goal[0] - cost
         goal[0] = cost
-        copy(best, trial)
-        tree.counters[IMPROVED] += 1
+        copy(proof.best, proof.trial)
+        proof.tree.counters[IMPROVED] += 1
 
 
 @kernel
@@ -126,22 +143,27 @@ def least_cost(jobs, earliest):
 
 
 @kernel
-def settle(
-    jobs, stairs, grid, prices, direction, successor, tree, node, aim, steps, patience, state
-):
+def fits_windows(proof, earliest, latest):
+    """Narrow the windows of a branch; return whether anything is left of them."""
+    return narrow(proof.jobs, proof.stairs, proof.successor, earliest, latest, proof.placing)
+
+
+@kernel
+def settle(proof, node, steps, patience):
     """Bound a branch and find where to split it; return whether it stays open."""
+    jobs, grid, prices, tree, aim = proof.jobs, proof.grid, proof.prices, proof.tree, proof.goal[1]
     earliest, latest = tree.earliest[node], tree.latest[node]
-    if not narrow(jobs, stairs, successor, earliest, latest, state):
+    if not fits_windows(proof, earliest, latest):
         return False
     copy(prices.price, tree.price[node])
-    bound = ascend(jobs, grid, prices, direction, earliest, latest, aim, steps, 1.0, patience)
+    bound = ascend(jobs, grid, prices, proof.direction, earliest, latest, aim, steps, 1.0, patience)
     tree.bound[node] = max(tree.bound[node], bound)
     if tree.bound[node] >= aim:
         return False
     copy(prices.price, prices.best)
     copy(tree.price[node], prices.best)
     exclude(jobs, grid, prices, earliest, latest, bound, aim)
-    if not narrow(jobs, stairs, successor, earliest, latest, state):
+    if not fits_windows(proof, earliest, latest):
         return False
     tree.bound[node] = max(tree.bound[node], least_cost(jobs, earliest))
     if tree.bound[node] >= aim:
@@ -156,88 +178,47 @@ def settle(
     return True
 
 
+@kernel
+def split(tree, node):
+    """Divide a branch where it was found to be undecided; return the place of the second part."""
+    job, other = tree.job[node], new_place(tree)
+    copy(tree.earliest[other], tree.earliest[node])
+    copy(tree.latest[other], tree.latest[node])
+    copy(tree.price[other], tree.price[node])
+    tree.bound[other] = tree.bound[node]
+    tree.latest[node, job] = tree.split[node]
+    tree.earliest[other, job] = tree.split[node] + 1
+    return other
+
+
 @entry()
-def plant(
-    jobs,
-    stairs,
-    grid,
-    prices,
-    direction,
-    successor,
-    tree,
-    trial,
-    best,
-    state,
-    goal,
-    steps,
-    patience,
-):
+def plant(proof, steps, patience):
     """Settle the root, whose windows are in the first place of the tree."""
+    tree = proof.tree
     tree.bound[0] = -math.inf
     tree.counters[USED] = 1
-    copy(tree.price[0], prices.price)
-    if settle(
-        jobs, stairs, grid, prices, direction, successor, tree, 0, goal[1], steps, patience, state
-    ):
+    copy(tree.price[0], proof.prices.price)
+    if settle(proof, 0, steps, patience):
         push(tree, 0)
-        try_order(jobs, stairs, prices, trial, best, state, goal, tree)
+        try_order(proof)
 
 
 @entry()
-def branch(
-    jobs,
-    stairs,
-    grid,
-    prices,
-    direction,
-    successor,
-    tree,
-    trial,
-    best,
-    state,
-    goal,
-    nodes,
-    steps,
-    patience,
-):
-    """Split the open branches of the least bound, so many of them.
-
-    ``goal`` holds the cost of the best schedule, and the bound from which on a branch is closed.
-    """
-    places = len(tree.bound)
+def branch(proof, nodes, steps, patience):
+    """Split the open branches of the least bound, so many of them."""
+    tree = proof.tree
     for _ in range(nodes):
-        spare = places - tree.counters[USED] + tree.counters[SPARE]
+        spare = len(tree.bound) - tree.counters[USED] + tree.counters[SPARE]
         if tree.counters[OPEN] == 0 or spare < 2:
             break
         node = pop(tree)
-        if tree.bound[node] >= goal[1]:
+        if tree.bound[node] >= proof.goal[1]:
             tree.counters[OPEN] = 0
             break
-        job = tree.job[node]
         tree.counters[NODES] += 1
-        other = new_place(tree)
-        copy(tree.earliest[other], tree.earliest[node])
-        copy(tree.latest[other], tree.latest[node])
-        copy(tree.price[other], tree.price[node])
-        tree.bound[other] = tree.bound[node]
-        tree.latest[node, job] = tree.split[node]
-        tree.earliest[other, job] = tree.split[node] + 1
-        for child in (node, other):
-            if settle(
-                jobs,
-                stairs,
-                grid,
-                prices,
-                direction,
-                successor,
-                tree,
-                child,
-                goal[1],
-                steps,
-                patience,
-                state,
-            ):
+        for child in (node, split(tree, node)):
+            if settle(proof, child, steps, patience):
                 push(tree, child)
-                try_order(jobs, stairs, prices, trial, best, state, goal, tree)
+                try_order(proof)
             else:
                 give_back(tree, child)
