@@ -13,7 +13,7 @@ UNCOMPILED := tests/engine tests/compiled/test_heap.py tests/compiled/test_due.p
   tests/federation/exact/test_search.py
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test lint format bench papers docs clean help
+.PHONY: demo test lint format bench papers lock docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,8 +24,8 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 test: $(VENV)/.dev $(VENV)/.browser  ## run all tests, with the coverage floor
 	$(BIN)/coverage erase
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
-	$(BIN)/pytest -n 2 $(COVERAGE)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
+	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
@@ -48,6 +48,9 @@ papers: $(VENV)/.dev  ## repeat the papers' experiments; takes hours, see docs/r
 	$(BIN)/python -m papers.dynp_optimal
 	$(BIN)/python -m papers.dynamic_priority --figures $(OUT)/papers/dynamic_priority.html
 
+lock:  ## renew the exact versions that are installed
+	sh scripts/renew-locks $(PYTHON)
+
 docs: $(VENV)/.dev  ## build the documentation site into site/
 	$(BIN)/python docs/generate_reference.py
 	$(BIN)/mkdocs build --strict --quiet
@@ -59,12 +62,12 @@ $(VENV)/bin/python:
 	sh scripts/debian-packages python3-venv "$(PYTHON) -c 'import ensurepip, venv'"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[tune]'
+$(VENV)/.runtime: requirements/demo.lock pyproject.toml | $(VENV)/bin/python
+	sh scripts/install-locked $(VENV) requirements/demo.lock
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+$(VENV)/.dev: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
+	sh scripts/install-locked $(VENV) requirements/dev.lock
 	touch $@ $(VENV)/.runtime
 
 # The browser tests need Chromium; without it they skip and say so.

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 # A slow machine is no failure; on CI the same examples run each time.
 settings.register_profile(
     "queuesmith",
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=os.environ.get("CI") == "true",

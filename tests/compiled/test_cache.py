@@ -3,6 +3,7 @@
 import ast
 import errno
 import importlib
+import math
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from queuesmith.compiled import cache, entry
+from queuesmith.compiled import cache
 
 CALLED = """
 from queuesmith.compiled import kernel
@@ -45,6 +46,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(cache, "PACKAGE", package)
     monkeypatch.setattr(cache.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache, "BEGAN", math.inf)
     return package
 
 
@@ -53,12 +55,12 @@ def edit(package: Path, added: int) -> None:
 
 
 def loaded_anew() -> Any:
-    """Return the entry of the tiny package as a new process would have it."""
-    cache.cache_folder.cache_clear()
+    """Return the entry of the tiny package as a new process would have it, and load it."""
+    cache.folder_for.cache_clear()
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
         del sys.modules[name]
     importlib.invalidate_caches()
-    return importlib.import_module("tiny.part.kernels.caller").caller
+    return importlib.import_module("tiny.part.kernels.caller").caller.load()
 
 
 def came_from_the_cache(function: Any) -> bool:
@@ -66,7 +68,8 @@ def came_from_the_cache(function: Any) -> bool:
 
 
 def folder_of(package: Path, users_choice: str = "") -> Path:
-    folder = cache.cache_folder.__wrapped__(package, users_choice)
+    caller = package / "part" / "kernels" / "caller.py"
+    folder = cache.folder_for.__wrapped__(package, caller, users_choice)
     assert folder is not None
     return folder
 
@@ -113,37 +116,70 @@ def test_on_a_full_disk_it_is_compiled_and_not_kept(
 
 
 def test_settings_of_numba_are_as_they_were(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache.config, "CACHE_LOCATOR_CLASSES", "InTreeCacheLocator")
+    monkeypatch.setattr(cache.config, "CACHE_LOCATOR_CLASSES", "InTreeCacheLocator", raising=False)
     assert loaded_anew().stats.cache_path.startswith(str(tiny / "__pycache__"))
     assert cache.config.CACHE_DIR == ""
     assert cache.config.CACHE_LOCATOR_CLASSES == "InTreeCacheLocator"
 
 
-def test_any_kernel_source_changes_the_stamp_and_no_other_file_does(tiny: Path) -> None:
-    stamps = {cache.stamp_of(tiny)}
-    for name in ("compiled/chance.py", "part/kernels/more.py"):
-        (tiny / name).parent.mkdir(exist_ok=True)
-        (tiny / name).write_text("")
-        stamps.add(cache.stamp_of(tiny))
-    assert len(stamps) == 3
+def test_an_edit_of_a_kernel_that_is_not_called_leaves_the_code_as_it_is(tiny: Path) -> None:
+    loaded_anew()
+    (tiny / "part" / "kernels" / "other.py").write_text(CALLED.format(added=7))
     (tiny / "part" / "driver.py").write_text("")
-    assert cache.stamp_of(tiny) in stamps
+    assert came_from_the_cache(loaded_anew())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from tiny.part.kernels.more import x",
+        "from tiny.part.kernels import more",
+        "import tiny.part.kernels.more",
+        "from . import more",
+        "from .more import x",
+        "def late():\n    from tiny.part.kernels.more import x",
+    ],
+)
+def test_a_kernel_source_is_found_however_it_is_imported(tiny: Path, line: str) -> None:
+    kernels = tiny / "part" / "kernels"
+    (kernels / "called.py").write_text(line)
+    (kernels / "more.py").write_text("x = 1")
+    before = folder_of(tiny)
+    (kernels / "more.py").write_text("x = 2")
+    assert folder_of(tiny) != before
+
+
+def test_what_a_process_read_before_an_edit_is_not_kept_as_if_it_came_after(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = importlib.import_module("tiny.part.kernels.caller").caller
+    monkeypatch.setattr(cache, "BEGAN", time.time() - 60)
+    edit(tiny, 5)  # after the import, before anything is compiled
+    assert caller(1) == 2
+    assert not list(tiny.rglob("*.nbc"))
+
+
+def test_the_grids_kernels_are_no_concern_of_the_engine() -> None:
+    engine = cache.PACKAGE / "engine" / "kernels" / "ordered.py"
+    needed = {path.relative_to(cache.PACKAGE) for path in cache.dependencies(cache.PACKAGE, engine)}
+    assert {Path("engine/kernels/plan.py"), Path("compiled/due.py")} <= needed
+    assert not any(path.parts[0] in ("grid", "federation", "knobs") for path in needed)
 
 
 def test_the_folder_is_beside_the_package(tiny: Path) -> None:
-    assert folder_of(tiny).parent == tiny / "__pycache__"
+    assert folder_of(tiny).parent.parent == tiny / "__pycache__"
 
 
 def test_the_users_folder_comes_first(tiny: Path, tmp_path: Path) -> None:
     chosen = tmp_path / "chosen"
-    assert folder_of(tiny, str(chosen)).parent == chosen
+    assert folder_of(tiny, str(chosen)).parent.parent == chosen
 
 
 def test_a_relative_folder_of_the_user_is_meant_from_here(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert folder_of(tiny, "chosen").parent == tmp_path / "chosen"
+    assert folder_of(tiny, "chosen").parent.parent == tmp_path / "chosen"
 
 
 def test_what_cannot_be_written_to_is_passed_over(
@@ -151,13 +187,13 @@ def test_what_cannot_be_written_to_is_passed_over(
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    assert folder_of(tiny, str(blocked / "chosen")).parent == tiny / "__pycache__"
+    assert folder_of(tiny, str(blocked / "chosen")).parent.parent == tiny / "__pycache__"
 
     own = folder_of(tiny)
     with monkeypatch.context() as patch:
         patch.setattr(cache.os, "access", lambda path, mode: Path(path) != own)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-        assert folder_of(tiny).parent == tmp_path / "home" / "numba"
+        assert folder_of(tiny).parent.parent == tmp_path / "home"
 
 
 def test_where_nothing_can_be_written_functions_are_compiled_each_time(
@@ -191,6 +227,8 @@ def test_folders_of_others_stay(tiny: Path, tmp_path: Path) -> None:
     chosen = tmp_path / "chosen"
     copy = tmp_path / "elsewhere" / "tiny"
     copy.mkdir(parents=True)
+    (copy / "part" / "kernels").mkdir(parents=True)
+    (copy / "part" / "kernels" / "caller.py").write_text("")
     others = [folder_of(copy, str(chosen)), chosen / "tiny", chosen / "tiny-0123456789abcdef"]
     for other in others:
         other.mkdir(exist_ok=True)
@@ -220,11 +258,12 @@ def test_a_folder_that_somebody_else_removes_meanwhile_does_no_harm(
 def test_a_process_whose_folder_was_removed_makes_it_again(tiny: Path) -> None:
     loaded_anew()
     old = folder_of(tiny)
-    function = entry()(_increased)
     grow_old(old)
     cache._remove_old(iter([old]), old.with_name("newer"))
     assert not old.exists()
-    assert function(1) == 2
+    del sys.modules["tiny.part.kernels.caller"]
+    again = importlib.import_module("tiny.part.kernels.caller").caller
+    assert again(1) == 2
     assert old.exists()
 
 
@@ -236,10 +275,6 @@ def test_of_many_files_the_newest_stay(tmp_path: Path) -> None:
     gone = tmp_path / "gone"  # by another process
     cache.remove_oldest([*files[::-1], gone], 2)
     assert sorted(tmp_path.iterdir()) == files[:2]
-
-
-def _increased(x: int) -> int:
-    return x + 1
 
 
 def test_compiled_code_uses_of_other_files_only_what_the_stamp_covers() -> None:
@@ -260,7 +295,7 @@ def test_compiled_code_uses_of_other_files_only_what_the_stamp_covers() -> None:
 
 def _is_compiled(function: ast.FunctionDef) -> bool:
     decorators = {ast.unparse(node).partition("(")[0] for node in function.decorator_list}
-    return not decorators.isdisjoint({"kernel", "entry", "on_demand", "njit"})
+    return not decorators.isdisjoint({"kernel", "entry"})
 
 
 def _imported(tree: ast.Module) -> list[tuple[str, str]]:

@@ -1,34 +1,59 @@
-"""What is compiled when, and how often."""
+"""What is compiled when, how often, and what is told of it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
+import numba
 import pytest
 from numba import int64
 
-from queuesmith.compiled import decorators, entry, kernel, on_demand
+from queuesmith.base.notices import listening
+from queuesmith.compiled import cache, decorators, durations, entry, kernel, load
 
 
 def double(x: int) -> int:
     return 2 * x
 
 
-def test_an_entry_with_a_signature_is_compiled_at_once_and_for_nothing_else() -> None:
+@kernel
+def next_to(x: int) -> int:
+    return x + 1
+
+
+@kernel
+def two_on(x: int) -> int:
+    return next_to(next_to(x))  # type: ignore[no-any-return]
+
+
+def test_an_entry_is_compiled_when_it_is_first_called_and_for_its_signature_alone() -> None:
     compiled = entry(int64(int64))(double)
-    assert compiled.signatures == [(int64,)]
+    assert compiled.signatures == []
     assert compiled(4) == 8
+    assert compiled.signatures == [(int64,)]
     with pytest.raises(TypeError, match="No matching definition"):
         compiled("four")
 
 
-def test_an_entry_without_a_signature_is_compiled_when_it_is_called() -> None:
+def test_an_entry_without_a_signature_is_compiled_for_what_it_is_given() -> None:
     compiled = entry()(double)
-    assert compiled.signatures == []
     assert compiled(4) == 8
+    assert compiled(4.5) == 9.0
+
+
+def test_loading_compiles_before_the_first_call_and_only_once() -> None:
+    compiled = entry(int64(int64), kept=False)(double)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: load(compiled), range(4)))
+    assert compiled.signatures == [(int64,)]
+    assert sum(compiled.stats.cache_misses.values()) <= 1
 
 
 def test_an_entry_is_kept_on_disk_unless_that_is_switched_off() -> None:
-    assert entry()(double).stats.cache_path is not None
-    assert entry(kept=False)(double).stats.cache_path is None
+    kept, not_kept = entry(int64(int64))(double), entry(int64(int64), kept=False)(double)
+    load(kept, not_kept)
+    assert kept.stats.cache_path is not None
+    assert not_kept.stats.cache_path is None
 
 
 def test_options_are_handed_on() -> None:
@@ -37,24 +62,80 @@ def test_options_are_handed_on() -> None:
     assert compiled.targetoptions["nogil"]
 
 
-def test_what_is_compiled_on_demand_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = []
+def test_a_kernel_can_be_called_by_entries_by_plain_numba_and_from_python() -> None:
+    def through(x: int) -> int:
+        return two_on(x)  # type: ignore[no-any-return]
 
-    def counting(function: object) -> object:
-        compiled.append(function)
-        return function
+    assert entry(int64(int64), kept=False)(through)(1) == 3
+    assert numba.njit(through)(1) == 3
+    assert two_on(1) == 3
 
-    monkeypatch.setattr(decorators, "entry", lambda signature, **options: counting)
-    asked = on_demand(int64(int64))(double)
-    assert asked.__name__ == "double"
-    assert compiled == []
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(asked, range(4))) == [0, 2, 4, 6]
-    assert compiled == [double]
+
+def test_an_entry_can_be_called_by_another() -> None:
+    inner = entry(int64(int64), kept=False)(double)
+
+    def outer(x: int) -> int:
+        return inner(inner(x))  # type: ignore[no-any-return]
+
+    assert entry(int64(int64), kept=False)(outer)(3) == 12
 
 
 def test_without_a_compiler_all_stays_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numba.config.DISABLE_JIT", True)
     assert entry(int64(int64))(double) is double
     assert kernel(double) is double
-    assert on_demand(int64(int64))(double).load() is double
+    load(double)
+
+
+@pytest.fixture
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An entry that usually takes twelve seconds, in an empty cache."""
+    monkeypatch.setattr(cache.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(durations.USUAL, f"{__name__}.double", 12)
+    cache.folder_for.cache_clear()
+    yield lambda: entry(int64(int64))(double)
+    cache.folder_for.cache_clear()
+
+
+def test_who_listens_is_told_what_is_compiled_and_how_long_it_takes(slow: Any) -> None:
+    told: list[tuple[str, float]] = []
+    with listening(lambda what, seconds: told.append((what, seconds))):
+        slow()(1)
+        slow()(1)  # comes from the disk
+    assert told == [(durations.label(f"{__name__}.double"), 12)]
+
+
+def test_next_time_it_takes_as_long_as_last_time(slow: Any) -> None:
+    name = f"{__name__}.double"
+    durations.remember(name, 34.56)
+    assert durations.expected(name) == 34.6
+    slow()(1)
+    assert durations.expected(name) < 34
+
+
+def test_nobody_is_told_of_what_takes_a_moment() -> None:
+    told: list[str] = []
+    with listening(lambda what, _: told.append(what)):
+        entry(int64(int64), kept=False)(double)(1)
+    assert told == []
+
+
+def test_all_that_is_said_to_take_long_exists() -> None:
+    from queuesmith.compiled.warm_up import all_entries
+
+    assert set(durations.USUAL) <= set(all_entries())
+
+
+def test_every_entry_of_a_kernel_file_is_listed_and_knows_its_types() -> None:
+    from queuesmith.compiled.warm_up import all_entries
+
+    ways_in = ("entry(", "initial", "crossover", "mutation", "selection", "at_once")
+    marked = sum(
+        line.startswith(tuple(f"@{name}" for name in ways_in))
+        for source in cache.kernel_sources(cache.PACKAGE)
+        for line in source.read_text().splitlines()
+    )
+    entries = all_entries()
+    assert len(entries) == marked
+    assert all(each.signature is not None for each in entries.values())
+    assert entries.items() <= decorators.ENTRIES.items()

@@ -12,7 +12,8 @@ from queuesmith.policy import BACKFILLS, ORDERS, Policy
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
-EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 40
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+EXAMPLES = 3 if UNCOMPILED else 15
 KEEPING = [
     f"{order}+{backfill}+keep(share={share},groups={groups})"
     for order in ("fcfs", "group", "sjf")
@@ -53,7 +54,7 @@ def test_engine_and_twin_agree_on_small_workloads(policy, replay):
 def test_engine_and_twin_agree_on_longer_queues(policy):
     rng = np.random.default_rng(sum(map(ord, policy)))
     for cores in (7, 64):
-        workload = random_workload(rng, 120, cores)
+        workload = random_workload(rng, 40 if UNCOMPILED else 120, cores)
         priorities = {"0": 1.0, "1": 5.0}
         cluster = Cluster(cores, partition_priority=priorities, qos_priority=priorities)
         schedule = verify(simulate(workload, cluster, policy))

@@ -98,7 +98,7 @@ def test_an_order_with_plan_takes_them_like_its_twin(order):
 
 def test_how_long_an_answer_took_is_told():
     schedule = simulate(ONE_JOB, cores=4, policy="dynp", reservations=[Request(1, 1, 2, 20, 1)])
-    assert 0 < schedule.reservations[0].seconds < 60
+    assert schedule.reservations[0].seconds > 0
 
 
 @pytest.mark.parametrize("policy", ["fcfs+easy", "sjf", "fcfs+conservative"])

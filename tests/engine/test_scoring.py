@@ -378,7 +378,7 @@ def test_an_order_that_returns_no_number_is_told_what_it_returns(mine, body, wha
 
 @needs_the_compiler
 def test_an_order_that_makes_texts_or_lists_is_told_to_use_numbers(mine):
-    policy = mine("def mine(job, now):\n    return 'high' if now > 3 else 'low'\n")
+    policy = mine("def mine(job, now):\n    return [now, job.cores][now % 2]\n")
     assert error_of(policy) == (
         f"order '{policy}' makes a text, a list or an array, but a compiled order works with "
         "single numbers. Use plain arithmetic, if, and functions of math or numpy."

@@ -17,7 +17,7 @@ from tests.engine.random_policies import random_requests, random_self_tuning
 from tests.engine.test_against_twin import replays
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-EXAMPLES = 25 if UNCOMPILED else 200
+EXAMPLES = 10 if UNCOMPILED else 80
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -33,7 +33,7 @@ def chance(seed: int) -> tuple[np.random.Generator, Federation, FederationJobs, 
     return rng, federation, chance_jobs(rng, federation).fitting(federation, limit), limit
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(seed=seeds)
 def test_the_replay_agrees_with_its_slow_twin(seed):
     rng, federation, jobs, limit = chance(seed)

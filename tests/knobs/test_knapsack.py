@@ -25,7 +25,7 @@ def chunks(schedule):
     return [parts.job.tolist(), parts.start.tolist(), chunk_tasks(schedule).tolist()]
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(
     workloads(),
     st.lists(st.booleans(), min_size=12, max_size=12),
@@ -46,10 +46,10 @@ def test_the_compiled_knapsack_agrees_with_its_twin(
     assert chunks(quick) == chunks(slow)
 
 
-def test_thousands_of_random_cases_agree_with_the_twin():
+def test_hundreds_of_random_cases_agree_with_the_twin():
     rng = np.random.default_rng(1)
     cluster = Cluster(CORES)
-    for case in range(2500):
+    for case in range(500):
         workload = crowded(int(rng.integers(1, 9)), seed=case)
         jobs = TaskJobs(
             workload,
@@ -63,7 +63,7 @@ def test_thousands_of_random_cases_agree_with_the_twin():
         assert chunks(quick) == chunks(knapsack_slowly(jobs, cluster, knobs, backfill=backfill))
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(workloads(), KNOBS, BACKFILLS)
 def test_rigid_jobs_with_share_one_are_scheduled_as_by_the_engine(workload, knobs, backfill):
     ours = knapsack(rigid(workload), cores=CORES, knobs=knobs, backfill=backfill)

@@ -20,13 +20,25 @@ def learned(method, judge, seed=0):
     return run(method, method.learn(np.random.default_rng(seed), RANKED), judge)
 
 
-def test_rule_bases_get_better_and_the_best_is_returned():
+def test_the_best_never_gets_worse_and_is_what_is_returned():
     judge = Teacher()
-    method = Cma(generations=25, rules=3, features=("utilization",))
+    method = Cma(generations=8, rules=3, features=("utilization",))
     course = learned(method, judge)
-    assert judge.loss(course.policy) == course.steps[-1].best < course.steps[0].best
-    assert judge.asked == [1] + [21] * 25
+    best = [step.best for step in course.steps]
+    assert best == sorted(best, reverse=True)
+    assert judge.loss(course.policy) == best[-1]
+    assert judge.asked == [1] + [21] * 8
     assert course.evaluations == method.evaluations
+
+
+def test_rule_bases_get_better_from_one_of_a_few_seeds():
+    """Where a search gets to depends on the last digit of exp and log, so on the processor.
+
+    Three of four seeds do, of those that were tried; eight that all fail are no bad luck.
+    """
+    method = Cma(generations=25, rules=3, features=("utilization",))
+    courses = (learned(method, Teacher(), seed) for seed in range(1, 9))
+    assert any(course.steps[-1].best < 0.5 * course.steps[0].best for course in courses)
 
 
 def test_it_starts_from_the_best_fixed_strategy_unless_told_otherwise():

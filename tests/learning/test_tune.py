@@ -173,7 +173,8 @@ from queuesmith.learning.evolution import Pittsburgh
 
 def report(state):
     print(state.round, flush=True)
-    time.sleep(0.02)
+    if state.round == 3:
+        time.sleep(600)  # until it is killed
 
 method = Pittsburgh(generations=9, parents=2, offspring=4, rules=3)
 tune(read("log.csv"), cores=16, method=method, split=None, store="run.sqlite", progress=report)
@@ -189,7 +190,7 @@ def test_killed_and_resumed_it_gives_the_same(log, tmp_path):
     with sqlite3.connect(tmp_path / "run.sqlite") as record:
         (recorded,) = record.execute("SELECT count(*) FROM round").fetchone()
     record.close()
-    assert 3 <= recorded < 10
+    assert recorded == 3
 
     method = Pittsburgh(generations=9, parents=2, offspring=4, rules=3)
     jobs = read(tmp_path / "log.csv")

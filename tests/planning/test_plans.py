@@ -18,7 +18,7 @@ from queuesmith.workload import Workload
 from tests.planning.twins import place_slowly, random_snapshot, small_snapshots
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(small_snapshots(releases=True), st.randoms())
 def test_jobs_are_placed_where_the_slow_twin_places_them(snapshot, chance):
     order = list(range(len(snapshot)))

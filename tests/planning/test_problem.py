@@ -22,7 +22,7 @@ def test_costs_differ_by_whole_steps():
     assert PlanningProblem.of(uneven, "response").step == 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(small_snapshots(releases=True), st.randoms())
 def test_cores_that_no_jobs_can_use_are_of_no_use(snapshot, chance):
     order = list(range(len(snapshot)))

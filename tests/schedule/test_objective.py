@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -205,8 +203,6 @@ def test_a_metric_of_ones_own_that_is_not_finite_is_an_error(tiny, monkeypatch):
         Objective("odd")(tiny)
 
 
-def test_huge_powers_are_refused_at_once(tiny):
-    began = time.perf_counter()
+def test_huge_powers_are_refused_without_computing_them(tiny):
     with pytest.raises(MetricError, match="has no value for schedule 'by-hand'"):
         Objective("9**9**9**9")(tiny)
-    assert time.perf_counter() - began < 1

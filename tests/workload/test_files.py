@@ -134,7 +134,7 @@ def test_a_file_one_may_not_read_is_explained(tmp_path):
         read(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=120), st.sampled_from(["a", "a.swf", "a.sacct", "a.csv", "a.parquet"]))
 def test_random_files_give_a_clear_error(tmp_path_factory, data, name):
     path = tmp_path_factory.getbasetemp() / name

@@ -297,7 +297,7 @@ def test_strange_columns_are_a_wrong_call(columns):
         parse("1|2\n", columns=columns)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([None, "xdmod", "jobid,submit,elapsed,ncpus"]))
 def test_random_bytes_give_a_clear_error(data, columns):
     with pytest.raises(QueuesmithError):
@@ -307,7 +307,7 @@ def test_random_bytes_give_a_clear_error(data, columns):
 PIECES = st.sampled_from(["|", "\n", "\r", "-", ":", ".", "\x85", "9" * 20, "None", "[", "+", "٣"])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(LOG)), st.integers(0, 12), PIECES | st.text(max_size=5))
 def test_a_mutated_log_is_read_or_refused(position, cut, inserted):
     text = LOG[:position] + inserted + LOG[position + cut :]

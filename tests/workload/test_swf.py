@@ -166,7 +166,7 @@ def test_a_bad_line_is_named(tmp_path, text, message):
         read_swf(log(tmp_path, text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300))
 def test_random_bytes_give_a_clear_error(data):
     with pytest.raises(QueuesmithError):
@@ -178,7 +178,7 @@ FUZZ_TEXT = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(LOG)), st.integers(0, 12), FUZZ_TEXT | st.text(max_size=5))
 def test_a_mutated_log_is_read_or_refused(position, cut, inserted):
     data = (LOG[:position] + inserted + LOG[position + cut :]).encode()

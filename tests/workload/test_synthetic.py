@@ -1,7 +1,5 @@
 """The registry of generators and the workload of the demo."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -36,9 +34,7 @@ def test_the_demo_is_a_busy_machine_with_five_groups():
     assert not demo.changes
 
 
-def test_the_demo_is_the_same_every_time_and_fast():
-    begin = time.perf_counter()
+def test_the_demo_is_the_same_every_time():
     first, second = demo_workload(), demo_workload()
-    assert time.perf_counter() - begin < 2
     for column in ("submit", "runtime", "walltime", "cores", "user"):
         assert np.array_equal(getattr(first, column), getattr(second, column))

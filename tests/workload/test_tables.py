@@ -129,7 +129,7 @@ def test_a_bad_table_is_explained(text, message):
         parse(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200))
 def test_random_bytes_give_a_clear_error_or_jobs(data):
     with contextlib.suppress(QueuesmithError):
@@ -139,7 +139,7 @@ def test_random_bytes_give_a_clear_error_or_jobs(data):
 PIECES = st.sampled_from([",", '"', "\n", "\r", "nan", "inf", "-", "1e400", "9" * 25, "True", "\t"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(LOG)), st.integers(0, 10), PIECES | st.text(max_size=4))
 def test_a_mutated_table_is_read_or_refused(position, cut, inserted):
     text = LOG[:position] + inserted + LOG[position + cut :]

@@ -5,16 +5,31 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from io import TextIOWrapper
 
 import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
-from queuesmith.cli import bags, demo, engine, federations, grids, logs, replays, sweeps
-from queuesmith.cli import learning as tuning
-from queuesmith.cli import offline_fronts as fronts
-from queuesmith.cli import planning as optima
+from queuesmith.base.notices import listening
+from queuesmith.cli import (
+    bags,
+    compiling,
+    demo,
+    engine,
+    federations,
+    fidelity,
+    grids,
+    learning,
+    logs,
+    offline_fronts,
+    planning,
+    replays,
+    sweeps,
+)
+from queuesmith.cli.compiling import tell_of_compiling
+from queuesmith.cli.help import PanelCommand, PanelGroup
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
@@ -22,6 +37,7 @@ STOPPED = 130
 
 app = typer.Typer(
     name="queuesmith",
+    cls=PanelGroup,
     help="Replay a cluster's job log under any scheduling policy, and find a better one.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -51,19 +67,21 @@ for command in (
     replays.simulate,
     replays.compare,
     replays.report,
+    fidelity.fidelity,
     replays.policies,
     replays.metrics,
-    tuning.tune,
-    tuning.explain,
+    learning.tune,
+    learning.explain,
     sweeps.sweep,
     sweeps.knobs,
     sweeps.retune,
-    fronts.pareto,
-    optima.gap,
-    optima.solve,
+    offline_fronts.pareto,
+    planning.gap,
+    planning.solve,
     demo.demo,
+    compiling.warm_up,
 ):
-    app.command()(command)
+    app.command(cls=PanelCommand)(command)
 app.add_typer(grids.app, name="map")
 app.add_typer(federations.app, name="place")
 app.add_typer(federations.federation_app, name="federation")
@@ -81,8 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The words after ``queuesmith``; by default those of this process.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    told = nullcontext() if {"-q", "--quiet"} & set(words) else listening(tell_of_compiling)
     try:
-        code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
+        with told:
+            code = app(words, prog_name="queuesmith", standalone_mode=False, obj=words)
         sys.stdout.flush()
     except WrongCall as error:
         return _fail(_wrong_call(error), 2)

@@ -6,10 +6,11 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
 import typer
 
@@ -38,6 +39,7 @@ def _option(help: str) -> Any:
 class LogOptions:
     """Which log is meant, how it is read, and which part of it is taken."""
 
+    panel: ClassVar = "The log"
     log: Annotated[Path, typer.Argument(help="The job log: SWF, sacct text, CSV or Parquet.")]
     log_format: Annotated[str, _option("auto, swf, sacct, csv or parquet.")] = "auto"
     columns: Annotated[
@@ -122,6 +124,7 @@ class LogOptions:
 class MachineOptions:
     """Which machine is meant, and how it ranks partitions and qualities of service."""
 
+    panel: ClassVar = "The machine"
     cores: Annotated[int | None, _option("Number of processors; by default what the log says.")] = (
         None
     )
@@ -162,6 +165,7 @@ class MachineOptions:
 class CountingOptions:
     """Which part of a replay counts."""
 
+    panel: ClassVar = "What counts"
     warm_up: Annotated[
         float, _option("Share of the log at its beginning whose jobs do not count.")
     ] = 0.0
@@ -177,7 +181,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         bundle = parameter.annotation
         if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name] = bundle
-            parameters += inspect.signature(bundle, eval_str=True).parameters.values()
+            own = inspect.signature(bundle, eval_str=True).parameters.values()
+            parameters += [_in_panel(each, getattr(bundle, "panel", None)) for each in own]
         else:
             parameters.append(parameter)
 
@@ -192,6 +197,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     expanded.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
     expanded.__annotations__ = {p.name: p.annotation for p in keyword}
     return expanded
+
+
+def _in_panel(parameter: inspect.Parameter, panel: str | None) -> inspect.Parameter:
+    """Let help show an option of a bundle in the bundle's panel."""
+    kind, *facts = get_args(parameter.annotation) or (parameter.annotation,)
+    options = [fact for fact in facts if hasattr(fact, "rich_help_panel")]
+    if panel is None or not options or options[0].rich_help_panel:
+        return parameter
+    option = copy(options[0])
+    option.rich_help_panel = panel
+    return parameter.replace(annotation=Annotated[kind, option])
 
 
 def _dates(workload: Workload) -> str:

@@ -1,80 +1,53 @@
 """Where compiled code is kept, so that it is never stale.
 
 Numba notices a change of the file that holds a cached function, but not of the files whose kernels
-it calls: their machine code is part of the function's. So the cache lies in a folder whose name
-has a stamp of all kernel sources, and a change of any of them begins a new folder.
+it calls: their machine code is part of the function's. So code is kept in a folder whose name has a
+stamp of the function's file and of all kernel files that it imports, directly or not. A change of
+any of them begins a new folder; a change of another kernel does not.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ast
 import functools
 import hashlib
 import os
 import shutil
-import threading
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-import numba
-from numba.misc import appdirs
+from queuesmith.compiled.inside_numba import config
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The files whose kernels and constants compiled code of other files may use.
 KERNEL_SOURCES = ("compiled/*.py", "**/kernels/*.py")
+#: When this process began to read sources. What was written later may not be what it has read.
+BEGAN = time.time()
 #: Seconds after which nobody is thought to be still writing to an old folder.
 AT_REST = 3600.0
 
-# Numba's stubs know of neither.
-config: Any = numba.config
-users_folder: Any = appdirs.user_cache_dir
 
-_one_at_a_time = threading.Lock()
-
-
-def enable_caching(dispatcher: Any) -> None:
-    """Let a function's machine code be kept on disk, unless no folder can be written to.
-
-    Numba reads its settings here and never again for this function, so nobody else sees them.
-    """
-    with _one_at_a_time:
-        folder = cache_folder(PACKAGE, config.CACHE_DIR)
-        if folder is None:
-            return
-        before = config.CACHE_DIR, getattr(config, "CACHE_LOCATOR_CLASSES", "")
-        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), ""
-        try:
-            dispatcher.enable_caching()
-        finally:
-            config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
-        _save_if_possible(dispatcher._cache)
-
-
-def _save_if_possible(cache: Any) -> None:
-    """Let a full disk cost the next process its time, not this one its work."""
-    save = cache.save_overload
-
-    def save_overload(*machine_code: Any) -> None:
-        with contextlib.suppress(OSError):
-            save(*machine_code)
-
-    cache.save_overload = save_overload
+def cache_folder(file: str) -> Path | None:
+    """Return the folder for what is compiled from a file, or None if none can be written to."""
+    return folder_for(PACKAGE, Path(file).resolve(), config.CACHE_DIR)
 
 
 @functools.cache
-def cache_folder(package: Path, users_choice: str) -> Path | None:
-    """Return the folder for what is compiled from a package's present sources, made if need be.
+def folder_for(package: Path, file: Path, users_choice: str) -> Path | None:
+    """Return the folder for what is compiled from a file and its present imports, made if need be.
 
     Like Numba it takes the first that can be written to: the user's choice (``NUMBA_CACHE_DIR``),
     one beside the package, one in the user's home. Folders of older sources are removed there.
+    None where none can be, or where a source was edited while this process runs.
     """
-    # Several copies of a package may share the user's folder, and must not remove each other's.
-    place = hashlib.sha256(str(package).encode()).hexdigest()[:8]
-    name = f"{package.name}-{place}"
-    stamp = stamp_of(package)
-    for root in _roots(package, users_choice):
+    sources = dependencies(package, file)
+    if any(source.stat().st_mtime > BEGAN for source in sources):
+        return None
+    stamp = stamp_of(package, sources)
+    name = module_name(package, file)
+    for root in places(package, users_choice):
         folder = root / f"{name}-{stamp}"
         try:
             folder.mkdir(parents=True)
@@ -89,26 +62,86 @@ def cache_folder(package: Path, users_choice: str) -> Path | None:
     return None
 
 
+def places(package: Path, users_choice: str) -> Iterator[Path]:
+    """Yield the folders that may hold what is kept of a package, best first."""
+    # Several copies of a package may share the user's folder, and must not remove each other's.
+    own = f"{package.name}-{hashlib.sha256(str(package).encode()).hexdigest()[:8]}"
+    if users_choice:
+        yield Path(users_choice).absolute() / own
+    yield package / "__pycache__" / own
+    yield _users_folder() / own
+
+
 def kernel_sources(package: Path) -> list[Path]:
-    """Return the files that the stamp is made of."""
+    """Return the files whose kernels compiled code of other files may use."""
     return sorted({source for files in KERNEL_SOURCES for source in package.glob(files)})
 
 
-def stamp_of(package: Path) -> str:
-    """Return a word that changes with any kernel source."""
+def is_kernel_source(file: str) -> bool:
+    """Tell whether a file is one of them."""
+    path = Path(file).resolve()
+    return path.is_relative_to(PACKAGE) and _is_kernel_source(PACKAGE, path)
+
+
+def stamp_of(package: Path, sources: list[Path]) -> str:
+    """Return a word that changes with any of these sources."""
     digest = hashlib.sha256()
-    for source in kernel_sources(package):
+    for source in sources:
         content = source.read_bytes()
-        digest.update(f"{source.relative_to(package)} {len(content)}\n".encode())
+        digest.update(f"{module_name(package, source)} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()[:16]
 
 
-def _roots(package: Path, users_choice: str) -> Iterator[Path]:
-    if users_choice:
-        yield Path(users_choice).absolute()
-    yield package / "__pycache__"
-    yield Path(users_folder("numba", appauthor=False))
+def dependencies(package: Path, file: Path) -> list[Path]:
+    """Return a file and the kernel sources that it imports, directly or not."""
+    found = {file}
+    waiting = [file]
+    while waiting:
+        new = set(_imported(package, waiting.pop())) - found
+        found |= new
+        waiting += new
+    return sorted(found)
+
+
+def _imported(package: Path, file: Path) -> Iterator[Path]:
+    for module in _imports(file.read_text(encoding="utf-8"), module_name(package, file)):
+        path = package.parent.joinpath(*module.split("."))
+        for source in (path.with_suffix(".py"), path / "__init__.py"):
+            if source.is_relative_to(package) and _is_kernel_source(package, source):
+                yield source
+
+
+def _imports(text: str, module: str) -> Iterator[str]:
+    """Yield the dotted names that a text imports, be they of modules or of what is in them."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            home = ".".join([*above, *([node.module] if node.module else [])])
+            yield home
+            yield from (f"{home}.{alias.name}" for alias in node.names)
+
+
+def _is_kernel_source(package: Path, path: Path) -> bool:
+    inside = path.relative_to(package)
+    return any(inside.match(files) for files in KERNEL_SOURCES) and path.is_file()
+
+
+def module_name(package: Path, file: Path) -> str:
+    """Return what a file of a package is imported as; of another file, its name."""
+    if not file.is_relative_to(package):
+        return file.stem
+    return ".".join(file.relative_to(package.parent).with_suffix("").parts)
+
+
+def _users_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _remove_old(folders: Iterator[Path], kept: Path) -> None:

@@ -9,63 +9,71 @@ that many files use must therefore not depend on it: it divides by nothing that 
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
-import numba
+from queuesmith.base.notices import tell
+from queuesmith.compiled import durations
+from queuesmith.compiled.cache import cache_folder, is_kernel_source
+from queuesmith.compiled.inside_numba import Entry, Kernel, config, counting
 
-from queuesmith.compiled.cache import enable_caching
-
-njit: Any = numba.njit  # its stubs do not know all its options
-
-# Kernels allocate nothing, so they need no reference counts. Counting them for bundles of arrays
-# costs a factor of ten.
-kernel = njit(_nrt=False)
+#: All entries of kernel files that are imported, by module and name.
+ENTRIES: dict[str, Entry] = {}
 
 
-def entry(signature: Any = None, *, kept: bool = True, **options: Any) -> Callable[[Any], Any]:
-    """Let a function be compiled at once for a signature, or without one when it is called.
+def kernel(function: Any = None, *, allocates: bool = False, **options: Any) -> Any:
+    """Let a function be compiled into those that call it.
 
-    Its machine code is kept on disk, unless that is switched off.
+    It is a decorator as it is, and one where options are given: whether it makes arrays, or
+    Numba's.
+    """
+    if function is None:
+        return lambda function: kernel(function, allocates=allocates, **options)
+    if config.DISABLE_JIT:
+        return function
+    return Kernel(function, options | counting(allocates))
+
+
+def entry(
+    signature: Any = None, *, kept: bool = True, allocates: bool = False, **options: Any
+) -> Callable[[Any], Any]:
+    """Let a function be compiled when it is first called, for a signature or for what it is given.
+
+    Its machine code is kept on disk, unless that is switched off. It may make arrays only where
+    that is said.
     """
 
     def compiled(function: Any) -> Any:
-        dispatcher = njit(**{"nogil": True, "_nrt": False} | options)(function)
-        if dispatcher is function:  # nothing is to be compiled
+        if config.DISABLE_JIT:
             return function
-        if kept:
-            enable_caching(dispatcher)
-        if signature is not None:
-            dispatcher.compile(signature)
-            dispatcher.disable_compile()
-        return dispatcher
+        name = f"{function.__module__}.{function.__qualname__}"
+        file = function.__code__.co_filename
+        made = Entry(
+            function,
+            signature,
+            folder=lambda: cache_folder(file) if kept else None,
+            begun=lambda: _tell(name),
+            compiled=lambda seconds: durations.remember(name, seconds),
+            options=options | counting(allocates),
+        )
+        if is_kernel_source(file):
+            ENTRIES[name] = made
+        return made
 
     return compiled
 
 
-def on_demand(signature: Any, **options: Any) -> Callable[[Any], OnDemand]:
-    """Let a function be compiled for a signature when it is first asked for."""
-    return functools.partial(OnDemand, compiled=entry(signature, **options))
+def load(*functions: Any) -> None:
+    """Compile entries or load them from disk, if that has not been done yet.
 
-
-class OnDemand:
-    """An entry that is compiled, or loaded from the cache, when it is first asked for.
-
-    Half a minute of compiling need not be paid by those who never use it.
+    So is what takes long done before a clock starts.
     """
+    for function in functions:
+        if isinstance(function, Entry):
+            function.load()
 
-    def __init__(self, function: Any, compiled: Callable[[Any], Any]) -> None:
-        functools.update_wrapper(self, function)
-        self._load = functools.cache(lambda: compiled(function))
-        self._lock = threading.Lock()
 
-    def load(self) -> Any:
-        """Return the compiled function."""
-        with self._lock:
-            return self._load()
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled function."""
-        return self.load()(*arguments)
+def _tell(name: str) -> None:
+    seconds = durations.expected(name)
+    if seconds >= durations.LONG:
+        tell(durations.label(name), seconds)

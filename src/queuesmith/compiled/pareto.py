@@ -7,10 +7,10 @@ from numba import int64
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.compiled.arrays import INTS, REAL_TABLE
-from queuesmith.compiled.decorators import on_demand
+from queuesmith.compiled.decorators import entry
 
 
-@on_demand(int64(REAL_TABLE, INTS))
+@entry(int64(REAL_TABLE, INTS))
 def find_front(points, front):
     """Put the rows that no other row equals or beats in every column into ``front``; count them.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.compiled import load
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
@@ -42,6 +43,7 @@ class OrderedRun:
         self._backfill = BACKFILL_CODES[policy.backfill]
         self._rank = packed.rank(order, policy.keep) if order.fixed else None
         self._scorer = None if order.fixed else compile_scorer(order)
+        load(run_fixed if order.fixed else run_changing)
         planned = self._backfill > EASY
         self._replay = new_replay(
             packed.jobs,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PatienceError
-from queuesmith.compiled import njit
+from queuesmith.compiled import entry, kernel, load, written
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
 from queuesmith.engine.kernels import rule_based_replay as kernels
@@ -35,7 +35,7 @@ class RuledRun:
         self._cores = packed.cluster.cores
         self._pool = StrategyPool(packed, policy.strategies)
         self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
-        kernels.run_ruled.load()
+        load(kernels.run_ruled)
         ended = len(packed.jobs.submit) if policy.window else 0
         parts = [_packed_rules(rules) for rules in policy.parts]
         self._ruled = kernels.Ruled(
@@ -149,14 +149,13 @@ def _compiled_alone(function: Callable[..., Any]) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _describing(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
-    namespace: dict[str, Any] = {"State": State}
+    names: dict[str, Any] = {"State": State}
     fields = ", ".join(State._fields)
     lines = [f"def describe({fields}, values):", f"    state = State({fields})"]
     for i, function in enumerate(functions):
-        namespace[f"feature_{i}"] = njit(_nrt=False)(function)
+        names[f"feature_{i}"] = kernel(function)
         lines.append(f"    values[{i}] = float(feature_{i}(state))")
-    exec("\n".join(lines), namespace)
-    describe: Callable[..., Any] = njit(kernels.DESCRIBE_TYPE, nogil=True, _nrt=False)(
-        namespace["describe"]
-    )
+    plain = written("\n".join(lines), names, __name__)["describe"]
+    describe: Callable[..., Any] = entry(kernels.DESCRIBE_TYPE, kept=False)(plain)
+    load(describe)
     return describe

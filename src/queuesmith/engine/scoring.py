@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError
-from queuesmith.compiled import entry, fingerprint, njit
+from queuesmith.compiled import entry, fingerprint, kernel, load, written
 from queuesmith.compiled.cache import remove_oldest
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Jobs
@@ -86,18 +86,18 @@ def _compiled(function: Callable[..., Any]) -> Scorer:
     looks_at_fair_share = "fair_share" in order.reads
     source = _taking_a_tuple(order)
     word = fingerprint(function, source, looks_at_fair_share, Job._fields, Machine._fields)
-    inlined = njit(error_model="numpy", _nrt=False)
+    inlined = kernel(error_model="numpy")
     names: dict[str, Any] = {
-        "__name__": __name__,
         "order": inlined(_renamed(function, word, function.__globals__)),
         "share_fairly": share_fairly if looks_at_fair_share else share_nothing,
         "fair_share": fair_share if looks_at_fair_share else no_fair_share,
     }
-    exec(source, names)
+    names = written(source, names, __name__)
     for name in ("call", "unpack", "dampening"):
         names[name] = inlined(_renamed(names[name], word, names))
     loop = _renamed(score_queue, word, globals() | names)
     scorer = entry(SCORER_TYPE, kept=word is not None, error_model="numpy")(loop)
+    load(scorer)
     if word is not None and scorer is not loop and scorer.stats.cache_misses:
         folder = Path(scorer.stats.cache_path)
         remove_oldest(folder.glob(f"*{score_queue.__name__}_*"), MOST_FILES)

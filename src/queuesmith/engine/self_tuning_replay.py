@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.compiled import njit
+from queuesmith.compiled import entry, load, written
 from queuesmith.engine.decisions import TuningDecisions
 from queuesmith.engine.kernels.constants import BOOKED, DECISIONS, NEVER
 from queuesmith.engine.kernels.self_tuning_replay import (
@@ -43,9 +43,9 @@ class TuningRun:
         self.answers: tuple[Answer, ...] = ()
         strategies = [Policy(order, "plan") for order in policy.candidates]
         self._pool = StrategyPool(packed, strategies, bookings=len(self._requests))
-        run_tuning.load()
+        load(run_tuning)
         if self._requests:
-            answer_request.load()  # so that the first answer's time is the answer's
+            load(answer_request)  # so that the first answer's time is the answer's
         self._plan_value = compile_plan_value(policy.objective)
         self._tuning = _new_tuning(policy, self._pool.pool, len(self._requests))
 
@@ -123,9 +123,8 @@ def compile_plan_value(objective: Objective) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(source: str) -> Callable[..., Any]:
-    namespace: dict[str, Any] = {"math": math}
-    exec(f"def plan_value(measures): return float({source})", namespace)
-    compiled: Callable[..., Any] = njit(
-        PLAN_VALUE_TYPE, nogil=True, error_model="numpy", _nrt=False
-    )(namespace["plan_value"])
+    text = f"def plan_value(measures): return float({source})"
+    value = written(text, {"math": math}, __name__)["plan_value"]
+    compiled: Callable[..., Any] = entry(PLAN_VALUE_TYPE, kept=False, error_model="numpy")(value)
+    load(compiled)
     return compiled

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.compiled import njit
+from queuesmith.compiled import entry, load, written
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_pool, score_nobody
@@ -97,14 +97,17 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
     It serves all values of the orders' parameters, so that learning them compiles nothing anew.
     """
     if not functions:
+        load(score_nobody)
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
-    namespace: dict[str, Any] = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
+    names = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
     arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]
     for k in range(len(orders)):
         call = f"score_{k}({arguments}[1:])"
         lines.append(f"    if parameters[0] == {k}: return {call}")
-    exec("\n".join([*lines, "    return -1"]), namespace)
-    scorer: Scorer = njit(SCORER_TYPE, nogil=True, _nrt=False)(namespace["score_queue"])
+    text = "\n".join([*lines, "    return -1"])
+    loop = written(text, names, __name__)["score_queue"]
+    scorer: Scorer = entry(SCORER_TYPE, kept=False)(loop)
+    load(scorer)
     return scorer

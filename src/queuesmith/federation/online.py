@@ -17,6 +17,7 @@ import numpy as np
 
 from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import ScheduleError, UsageError
+from queuesmith.compiled import load
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.methods import named_method, place
 from queuesmith.federation.model.federation import Federation, Ints
@@ -75,6 +76,7 @@ def replay(
         )
     name = decider if isinstance(decider, str) else getattr(decider, "__name__", "decider")
     decide = _by_method(decider, options) if isinstance(decider, str) else decider
+    load(run_plan)
     began = time.perf_counter()
     windows = _Windows(federation, jobs, saturation)
     while windows.planned < len(jobs):
@@ -109,6 +111,7 @@ def replay_placement(
             f"federation '{ground.name}' has {ground.nodes} nodes, but the placement was made for "
             f"{placement.federation.nodes}. Give one of the same size."
         )
+    load(run_plan)
     began = time.perf_counter()
     windows = _Windows(ground, placement.jobs, saturation)
     everyone = np.arange(len(placement.jobs))

@@ -8,6 +8,7 @@ import numpy as np
 
 from queuesmith.base.registry import entry
 from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.compiled import load
 from queuesmith.knobs.bag_schedule import bag_schedule
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.kernels import runs
@@ -63,6 +64,7 @@ def knapsack(
     chosen = knobs or Knobs()
     mode = backfill_mode(backfill)
     packed = bags.packed()
+    load(runs.run_once)
     began = time.perf_counter()
     chunks = 4 * len(bags)
     while True:

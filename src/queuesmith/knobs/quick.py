@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from queuesmith.base.checks import number, seeded
 from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
+from queuesmith.compiled import load
 from queuesmith.knobs.bags import Floats, TaskJobs
 from queuesmith.knobs.choosing import as_objective, evaluate
 from queuesmith.knobs.cost_model import CostModel
@@ -69,6 +70,7 @@ def quick_search(
     -------
     The table of the settings that were replayed, each of them in full.
     """
+    load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
     way_out = "Give for example 0.03."
     model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)

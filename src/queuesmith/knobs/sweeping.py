@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from queuesmith.cluster import Cluster
+from queuesmith.compiled import load
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
@@ -68,6 +69,7 @@ def sweep(
     jobs alike in size, wait and walltime have equal scores whatever the knobs. For settings of one
     direction see :class:`~queuesmith.knobs.ranges.Settings`.
     """
+    load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
     model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)
     texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)

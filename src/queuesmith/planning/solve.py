@@ -7,7 +7,6 @@ CP-SAT take their place.
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
 import time
@@ -18,8 +17,12 @@ import numpy as np
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
+from queuesmith.compiled import load
 from queuesmith.planning.bounds import BranchingProof, least_span
 from queuesmith.planning.cpsat import solve_cpsat
+from queuesmith.planning.kernels.annealing import anneal
+from queuesmith.planning.kernels.branching import branch, plant
+from queuesmith.planning.kernels.placing import place_order
 from queuesmith.planning.options import WORKLOAD_SECONDS, SolveOptions
 from queuesmith.planning.order_search import OrderSearch
 from queuesmith.planning.plans import POLICIES
@@ -127,18 +130,9 @@ def solve(
     )
 
 
-@functools.cache
 def load_kernels() -> None:
     """Load what is compiled, or compile it the first time, so that no plan's time goes there."""
-    tiny = Snapshot.make(
-        now=0, cores=2, staircase=[(0, 2)], submit=[0, 0, 0], walltime=[2, 3, 4], width=[2, 1, 2]
-    )
-    problem = PlanningProblem.of(tiny, "artww")
-    search = OrderSearch(problem, [np.array([2, 1, 0])])
-    search.anneal(1)
-    proof = BranchingProof(problem, np.array([2, 1, 0]))
-    proof.plant()
-    proof.branch(1)
+    load(place_order, anneal, plant, branch)
 
 
 def trivial_bound(problem: PlanningProblem) -> float:

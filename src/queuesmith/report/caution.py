@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from queuesmith.report.wording import duration
+from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.schedule import HISTORY, Schedule
 from queuesmith.schedule.verify import usage
 
@@ -17,13 +18,14 @@ def history_caution(schedules: Sequence[Schedule]) -> str | None:
     real = next((schedule for schedule in schedules if schedule.policy == HISTORY), None)
     if real is None:
         return None
-    waited = duration(float(real.wait.mean()))
-    cores = real.cluster.cores
+    waited, cores = duration(float(real.wait.mean())), real.cluster.cores
     sentences = [
         f"What really happened (a mean wait of {waited}) stands apart: the replays know a pool of "
-        f"{cores:,} equal cores, no nodes, partitions, limits or downtimes, so that their waits "
-        "may be far shorter than any policy would really have made them.",
+        f"{cores:,} equal cores, no nodes, partitions, limits or downtimes.",
     ]
+    replayed = next((schedule for schedule in schedules if schedule is not real), None)
+    if replayed is not None and replayed.pieces is None:
+        sentences.append(Fidelity(real, replayed).sentence)
     peak = peak_of(real)
     if peak > cores:
         sentences.append(

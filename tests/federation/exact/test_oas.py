@@ -62,7 +62,7 @@ def test_larger_queues_lie_between_their_bound_and_every_heuristic(count: int) -
 def test_cpsat_joins_where_the_tree_cannot_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_module, "MOST_JOBS", 2)
     jobs = generate_queue("general", 6, seed=0)
-    found = verify(solve_oas(paper_federation(), jobs, seconds=2))
+    found = verify(solve_oas(paper_federation(), jobs, seconds=6))
     assert "cpsat" in found.facts
     monkeypatch.undo()
     best = solve_oas(paper_federation(), jobs, seconds=30)

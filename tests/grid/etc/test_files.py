@@ -208,7 +208,7 @@ def test_what_is_written_reads_back_the_same(tmp_path, name):
 
 
 @given(data=st.binary(max_size=200))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_in_a_file_it_is_read_or_refused(tmp_path, data):
     for name in ("t.csv", "t.0"):
         path = tmp_path / name

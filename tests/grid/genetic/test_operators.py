@@ -63,7 +63,7 @@ def test_random_numbers_are_spread_evenly():
 
 
 @given(shape=SHAPES, name=st.sampled_from(BUILT_IN_CROSSOVERS), holes=HOLES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_crossover_equals_its_twin_and_keeps_chromosomes_valid(shape, name, holes):
     bench = Bench(random_matrix(*shape, holes=holes), shape[2])
     operator = CROSSOVERS[name]
@@ -117,7 +117,7 @@ def test_a_permutation_that_is_kept_is_written_anew_after_a_change():
 
 
 @given(shape=SHAPES, name=st.sampled_from([*BUILT_IN_MUTATIONS, *IMPROVEMENTS]), holes=HOLES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_mutation_and_improvement_keeps_chromosomes_valid_and_figures_right(
     shape, name, holes
 ):
@@ -145,7 +145,7 @@ def test_figures_that_are_kept_stay_right_over_thousands_of_steps():
 
 
 @given(shape=SHAPES, changes=st.integers(0, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_child_is_valued_right_however_many_genes_differ(shape, changes):
     bench = Bench(random_matrix(*shape, ready=True), shape[2])
     child, parent = bench.person(0), bench.person(1)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64, types, void
 
-from queuesmith.compiled import kernel, on_demand
+from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_INTS, INTS, REALS, SMALL_INTS
 from queuesmith.engine.kernels.constants import (
     CANCEL,
@@ -196,9 +196,7 @@ def replay_ruled(ruled, describe, score_queue, cores):
         now = next_instant(replay)
 
 
-@on_demand(
-    void(RULED_TYPE, types.FunctionType(DESCRIBE_TYPE), types.FunctionType(SCORER_TYPE), int64)
-)
+@entry(void(RULED_TYPE, types.FunctionType(DESCRIBE_TYPE), types.FunctionType(SCORER_TYPE), int64))
 def run_ruled(ruled, describe, score_queue, cores):
     """Replay all jobs under a rule base; fills ``replay.start`` and the counts."""
     replay_ruled(ruled, describe, score_queue, cores)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import float64, int64, types, void
 
-from queuesmith.compiled import kernel, on_demand
+from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REAL_TABLE, REALS, TRUTHS
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
@@ -269,7 +269,7 @@ def replay_tuning(tuning, score_queue, plan_value, cores, until):
         now = next_tuning_instant(tuning)
 
 
-@on_demand(
+@entry(
     void(
         TUNING_TYPE,
         types.FunctionType(SCORER_TYPE),
@@ -302,7 +302,7 @@ def room_for(tuning, now, begin, duration, cores):
     return first
 
 
-@on_demand(int64(TUNING_TYPE, int64, int64, int64, int64))
+@entry(int64(TUNING_TYPE, int64, int64, int64, int64))
 def answer_request(tuning, now, begin, duration, cores):
     """Answer a request for a reservation: the earliest instant from ``begin`` on with room."""
     counters = tuning.pool.replay.counters

@@ -28,6 +28,7 @@ from queuesmith.federation.exact.search import halting, plan_of
 from queuesmith.federation.exact.searchers import search_for
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.heuristics.large_queue import place_by_prices
+from queuesmith.federation.loading import load_kernels
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
 from queuesmith.federation.model.placement import Placement
@@ -100,6 +101,7 @@ def solve_oas(
     check_fits(federation, jobs, saturation)
     for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
         solver_library(module)
+    load_kernels()
     began = time.perf_counter()
     starts = _starts(federation, jobs, saturation, start, began + START_SHARE * seconds)
     work = Work(starts[0], seconds, seed, workers, progress, began)

@@ -23,6 +23,7 @@ from queuesmith.federation.exact.packed import Packed
 from queuesmith.federation.exact.search import halting, plan_of
 from queuesmith.federation.exact.slot_model import SlotModel
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
+from queuesmith.federation.loading import load_kernels
 from queuesmith.federation.model.federation import Federation, Ints
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
 from queuesmith.federation.model.placement import Placement
@@ -68,6 +69,7 @@ def solve_slots(
     size = whole_number("the slot size", slot, 1, "Give whole seconds, for example 300000.")
     positive("the number of seconds", seconds, "Give for example 60.")
     check_fits(federation, jobs)
+    load_kernels()
     began = time.perf_counter()
     start = slotted_heuristic(federation, jobs, size)
     theta = int(slots_until(start, size).max())
@@ -137,6 +139,7 @@ def best_in_slots(
     size = whole_number("the slot size", slot, 1, "Give whole seconds, for example 300000.")
     positive("the number of seconds", seconds, "Give for example 10.")
     check_fits(federation, jobs)
+    load_kernels()
     began = time.perf_counter()
     first = slotted_heuristic(federation, jobs, size)
     true = list_modes(federation, jobs, also=[first])

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from queuesmith.base.errors import UsageError
+from queuesmith.compiled import load
 from queuesmith.federation.model.federation import Federation, Floats, Ints
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.model.placement import Placement
@@ -137,6 +138,7 @@ def place_by_heuristic(
     """
     chosen = named_heuristic(heuristic)
     order = queue_order(ORDERS[chosen.order](jobs))
+    load(run_heuristic)
     began = time.perf_counter()
     manner = Manner(
         rule=named_allocation(allocation),

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from queuesmith.base.checks import seeded
+from queuesmith.compiled import load
 from queuesmith.federation.heuristics.heuristics import queue_order
 from queuesmith.federation.model.federation import Federation, Floats
 from queuesmith.federation.model.jobs import FederationJobs
@@ -87,6 +88,7 @@ def place_by_prices(
     progress
         Is called with the share done, 0 to 1.
     """
+    load(run_heuristic)
     began = time.perf_counter()
     search = _Search(federation, jobs, saturation, price_bound(federation, jobs))
     bound = simple_bound(federation, jobs)

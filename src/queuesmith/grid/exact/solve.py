@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 
 from queuesmith.base.errors import UsageError
+from queuesmith.compiled import load
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.both_criteria import bound_both, capped, polish, value_both
 from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
 from queuesmith.grid.exact.incumbent import Progress, new_work, result_of
+from queuesmith.grid.exact.kernels.both import anneal_both
+from queuesmith.grid.exact.kernels.columns import anneal_columns
+from queuesmith.grid.exact.kernels.prices import divide_jobs
+from queuesmith.grid.exact.kernels.walk import walk
 from queuesmith.grid.exact.makespan import minimise_makespan
 from queuesmith.grid.exact.search import Both
 from queuesmith.grid.mapping import LAMBDA, Mapping
@@ -47,6 +52,7 @@ def solve_exact(
     _check(objective, seconds, workers, start, matrix)
     for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
         solver_library(module)
+    load(divide_jobs, walk, anneal_both, anneal_columns)
     return OBJECTIVES[objective](matrix, seconds, seed, workers, start, progress)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from queuesmith.base.errors import UsageError
-from queuesmith.compiled import njit
+from queuesmith.compiled import entry, kernel, load
 from queuesmith.compiled.arrays import copy
 from queuesmith.compiled.chance import below, uniform
 from queuesmith.grid.genetic.kernels import (
@@ -160,7 +160,7 @@ def _compile(
     parameter: float | None,
 ) -> Callable[..., Any]:
     """Compile a user's operator, and say in one sentence where that fails."""
-    compiled = njit(error_model="numpy", _nrt=False)(function)
+    compiled = kernel(function, error_model="numpy")
     try:
         built = build(compiled if parameter is not None else _without_number(compiled))
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
@@ -175,11 +175,11 @@ def _without_number(compiled: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments):  # type: ignore[no-untyped-def]
         return compiled(*arguments[:-1])
 
-    return njit(error_model="numpy", _nrt=False)(call)  # type: ignore[no-any-return]
+    return kernel(call, error_model="numpy")  # type: ignore[no-any-return]
 
 
 def _compile_crossover(call: Callable[..., Any]) -> Callable[..., Any]:
-    @njit(CROSSOVER_TYPE, nogil=True, _nrt=False)
+    @entry(CROSSOVER_TYPE, kept=False)
     def cross(problem, mother, father, child, parameter, work):  # type: ignore[no-untyped-def]
         # Copies, so that an operator that writes to its parents does no harm.
         ours, theirs = work.ints[6, : len(child)], work.ints[7, : len(child)]
@@ -189,11 +189,12 @@ def _compile_crossover(call: Callable[..., Any]) -> Callable[..., Any]:
         call(problem, ours, theirs, child, work.random, parameter)
         check_genes(problem, child, mother.genes, work)
 
+    load(cross)
     return cross  # type: ignore[no-any-return]
 
 
 def _compile_mutation(call: Callable[..., Any]) -> Callable[..., Any]:
-    @njit(MUTATION_TYPE, nogil=True, _nrt=False)
+    @entry(MUTATION_TYPE, kept=False)
     def mutate(problem, person, parameter, work):  # type: ignore[no-untyped-def]
         genes = work.ints[6, : len(person.genes)]
         completion = work.reals[: len(person.completion)]
@@ -206,6 +207,7 @@ def _compile_mutation(call: Callable[..., Any]) -> Callable[..., Any]:
                 move_job(problem, person, job, genes[job])
         settle(problem, person)
 
+    load(mutate)
     return mutate  # type: ignore[no-any-return]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types, void
 from numpy.typing import NDArray
 
 from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import FROZEN_INTS, INT_TABLE, INTS
 
 Ints = NDArray[np.int64]
 
@@ -38,6 +40,9 @@ class Profile(NamedTuple):
     blocks: Ints
 
 
+PROFILE_TYPE = types.NamedTuple((INT_TABLE, INT_TABLE, INTS, INTS, INTS, INTS), Profile)
+
+
 def empty_profile(jobs: int, cores: int) -> Profile:
     """Return a profile of a free machine, with room for the two instants of each job."""
     room = 4 * (2 * jobs + 2) // BLOCK + 2
@@ -55,7 +60,7 @@ def empty_profile(jobs: int, cores: int) -> Profile:
     return profile
 
 
-@entry()
+@entry(void(PROFILE_TYPE, FROZEN_INTS, FROZEN_INTS, FROZEN_INTS, FROZEN_INTS, INTS))
 def insert_all(profile, submit, runtime, cores, order, start):
     """Give each job, in the order, the earliest room at or after its submission."""
     for job in order:

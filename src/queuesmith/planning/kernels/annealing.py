@@ -2,12 +2,13 @@
 
 import math
 
-from numba import uint64
+from numba import float64, int64, uint64
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.arrays import BITS, INTS, copy
 from queuesmith.compiled.chance import below, next_random, uniform
 from queuesmith.planning.kernels.placing import place
+from queuesmith.planning.kernels.problem import JOBS_TYPE, PLACING_TYPE, STAIRCASE_TYPE
 
 
 @kernel
@@ -26,7 +27,11 @@ def move(order, seed):
     order[b] = job
 
 
-@entry()
+@entry(
+    float64(
+        JOBS_TYPE, STAIRCASE_TYPE, INTS, INTS, INTS, PLACING_TYPE, BITS, int64, float64, float64
+    )
+)
 def anneal(jobs, stairs, order, trial, best, state, seed, steps, hot, cold):
     """Try so many changes of an order while it cools; return the least cost, kept in ``best``."""
     cost = place(jobs, stairs, order, state)

@@ -3,11 +3,15 @@
 import math
 from typing import Any, NamedTuple
 
+from numba import int64, types, void
+
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import copy
+from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS, copy
 from queuesmith.compiled.heap import rise, sink
 from queuesmith.planning.kernels.ascent import ascend
 from queuesmith.planning.kernels.placing import place
+from queuesmith.planning.kernels.pricing import GRID_TYPE, PRICES_TYPE
+from queuesmith.planning.kernels.problem import JOBS_TYPE, PLACING_TYPE, STAIRCASE_TYPE
 from queuesmith.planning.kernels.windows import exclude, narrow
 
 # Places in the counters of a tree.
@@ -43,6 +47,27 @@ class Branching(NamedTuple):
     best: Any
     placing: Any
     goal: Any  # the cost of the best schedule, and the bound from which on a branch is closed
+
+
+TREE_TYPE = types.NamedTuple(
+    (INT_TABLE, INT_TABLE, REAL_TABLE, REALS, INTS, INTS, INTS, INTS, INTS), Tree
+)
+BRANCHING_TYPE = types.NamedTuple(
+    (
+        JOBS_TYPE,
+        STAIRCASE_TYPE,
+        GRID_TYPE,
+        PRICES_TYPE,
+        REALS,
+        INTS,
+        TREE_TYPE,
+        INTS,
+        INTS,
+        PLACING_TYPE,
+        REALS,
+    ),
+    Branching,
+)
 
 
 @kernel
@@ -191,7 +216,7 @@ def split(tree, node):
     return other
 
 
-@entry()
+@entry(void(BRANCHING_TYPE, int64, int64))
 def plant(proof, steps, patience):
     """Settle the root, whose windows are in the first place of the tree."""
     tree = proof.tree
@@ -203,7 +228,7 @@ def plant(proof, steps, patience):
         try_order(proof)
 
 
-@entry()
+@entry(void(BRANCHING_TYPE, int64, int64, int64))
 def branch(proof, nodes, steps, patience):
     """Split the open branches of the least bound, so many of them."""
     tree = proof.tree

@@ -1,6 +1,10 @@
 """Jobs in some order, each as early as it fits on the staircase of free cores."""
 
+from numba import float64
+
 from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import INTS
+from queuesmith.planning.kernels.problem import JOBS_TYPE, PLACING_TYPE, STAIRCASE_TYPE
 
 
 @kernel
@@ -73,7 +77,7 @@ def place(jobs, stairs, order, state):
     return cost + jobs.span_weight[0] * last_end
 
 
-@entry()
+@entry(float64(JOBS_TYPE, STAIRCASE_TYPE, INTS, PLACING_TYPE))
 def place_order(jobs, stairs, order, state):
     """Place jobs in an order; the starts are in ``state.start``. Return the cost."""
     return place(jobs, stairs, order, state)

@@ -2,9 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from numba import float64
+from numba import float64, types
 
 from queuesmith.compiled import kernel
+from queuesmith.compiled.arrays import INTS, REAL_TABLE, REALS, SMALL_TABLE
 
 
 class PriceGrid(NamedTuple):
@@ -33,6 +34,12 @@ class PriceState(NamedTuple):
     high: Any
     low_end: Any
     high_end: Any
+
+
+GRID_TYPE = types.NamedTuple(
+    (INTS, REALS, SMALL_TABLE, REAL_TABLE, SMALL_TABLE, REAL_TABLE), PriceGrid
+)
+PRICES_TYPE = types.NamedTuple((REALS,) * 8 + (INTS,) * 4, PriceState)
 
 
 @kernel

@@ -2,6 +2,10 @@
 
 from typing import Any, NamedTuple
 
+from numba import types
+
+from queuesmith.compiled.arrays import INTS, REALS
+
 #: A start that is later than any.
 NEVER = 2**60
 
@@ -29,3 +33,8 @@ class PlacingState(NamedTuple):
     time: Any
     free: Any
     start: Any
+
+
+JOBS_TYPE = types.NamedTuple((INTS, INTS, INTS, REALS, REALS), Jobs)
+STAIRCASE_TYPE = types.NamedUniTuple(INTS, 2, Staircase)
+PLACING_TYPE = types.NamedUniTuple(INTS, 3, PlacingState)

@@ -1,10 +1,11 @@
 """A federation, its jobs, and a replay in progress."""
 
+import functools
 from typing import Any, NamedTuple
 
 from numba import float64, int64, types, uint8
 
-from queuesmith.compiled import njit
+from queuesmith.compiled import kernel as any_kernel
 from queuesmith.compiled.arrays import INTS, REAL_TABLE, REALS
 
 # Allocation rules.
@@ -124,8 +125,8 @@ SITE_TYPE = types.NamedTuple((FLAGS, *(INTS,) * 3, REALS, INTS, REALS, INTS), Si
 MANNER_TYPE = types.NamedTuple((int64, int64, float64, int64, float64, float64), Manner)
 DRAFT_TYPE = types.NamedUniTuple(INTS, 7, Draft)
 
-# Kernels allocate nothing, so they need no reference counts; nothing here divides by 0.
-kernel = njit(_nrt=False, error_model="numpy")
+# Nothing here divides by 0.
+kernel = functools.partial(any_kernel, error_model="numpy")
 
 
 @kernel

@@ -51,7 +51,7 @@ def find_prices(times, ready, rounds, prices, best_prices, load):
     return best
 
 
-@entry(void(FROZEN_REAL_TABLE, REALS, float64, REALS), _nrt=True)
+@entry(void(FROZEN_REAL_TABLE, REALS, float64, REALS), allocates=True)
 def divide_jobs(log_times, log_price, cold, load):
     """Add up what each machine is given if all jobs divide themselves by cost."""
     jobs, machines = log_times.shape

@@ -6,7 +6,7 @@ job that comes or goes changes it by one pass over the chromosome. Where many co
 machines are read anew from their ``marks``.
 """
 
-from queuesmith.compiled import kernel, njit
+from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.grid.genetic.kernels.marks import BIT_OF, WORD_BITS, mark_jobs
 from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, SECONDARY
@@ -17,7 +17,7 @@ FEW = 4
 ROUNDING = 1e-12
 
 # Sums may be taken in any order, so that they are taken several at a time.
-summing = njit(_nrt=False, fastmath={"reassoc", "contract", "nsz"})
+summing = kernel(fastmath={"reassoc", "contract", "nsz"})
 
 
 @summing

@@ -18,7 +18,7 @@ from queuesmith.compiled.arrays import (
 _BY_ORDER = void(FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_INTS, INTS)
 
 
-@entry(_BY_ORDER, _nrt=True)
+@entry(_BY_ORDER, allocates=True)
 def fill_olb(times, ready, order, machine):
     """Give each job in turn to the machine that is free first, however slow it is."""
     free = ready.copy()
@@ -31,7 +31,7 @@ def fill_olb(times, ready, order, machine):
         free[best] += times[job, best]
 
 
-@entry(_BY_ORDER, _nrt=True)
+@entry(_BY_ORDER, allocates=True)
 def fill_mct(times, ready, order, machine):
     """Give each job in turn to the machine that finishes it first."""
     free = ready.copy()
@@ -44,7 +44,7 @@ def fill_mct(times, ready, order, machine):
         free[best] += times[job, best]
 
 
-@entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_INT_TABLE, INTS), _nrt=True)
+@entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_INT_TABLE, INTS), allocates=True)
 def fill_min_min(times, ready, ranked, machine):
     """Take again and again the pair of job and machine that finishes first.
 
@@ -68,7 +68,7 @@ def fill_min_min(times, ready, ranked, machine):
         free[best] = earliest
 
 
-@entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_INTS, FROZEN_INTS, INTS), _nrt=True)
+@entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_INTS, FROZEN_INTS, INTS), allocates=True)
 def fill_ljfr_sjfr(times, ready, longest, fastest, machine):
     """Give the longest jobs to the fastest machines; then the longest and the shortest in turn.
 

@@ -7,15 +7,15 @@ the job that comes first, then to the machine that comes first.
 import numpy as np
 from numba import void
 
-from queuesmith.compiled import entry, kernel, njit
+from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_REAL_TABLE, FROZEN_REALS, INTS
 
 #: How many of its best machines a job remembers.
 SHORTLIST = 8
 
 # These make arrays of their own, once for each mapping.
-allocating = njit()
-at_once = entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, INTS), _nrt=True)
+allocating = kernel(allocates=True)
+at_once = entry(void(FROZEN_REAL_TABLE, FROZEN_REALS, INTS), allocates=True)
 
 
 @kernel

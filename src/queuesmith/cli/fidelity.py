@@ -1,0 +1,100 @@
+"""The command that grades a replay: today's policy against what really happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from queuesmith.base.errors import WorkloadError
+from queuesmith.cli.engine import load_engine
+from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
+from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+
+
+@with_options
+def fidelity(
+    log: LogOptions,
+    machine: MachineOptions,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="The policy that really ran; by default fcfs+easy, with a slurm.conf "
+            "multifactor+plan."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Divide by size, month, user, group or a column such as partition."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write wait against wait and both queues as an HTML page.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Replay today's policy, and grade how well that agrees with what really happened."""
+    load_engine()
+    from queuesmith.policy import as_policy
+    from queuesmith.schedule import history
+    from queuesmith.schedule.fidelity import Fidelity, columns_of
+    from queuesmith.study import simulate_many
+
+    check_targets(report)
+    today = policy or ("multifactor+plan" if machine.slurm_conf else "fcfs+easy")
+    chosen = machine.configured(as_policy(today))
+    workload = log.read()
+    cluster = machine.cluster(workload)
+    fitting = workload.fitting(cluster.cores, strict=log.strict)
+    real = history(fitting, cluster)
+    if real is None:
+        raise WorkloadError(
+            f"the log '{workload.name}' does not tell when its jobs really began, so no replay of "
+            "it can be graded. Give a log with starts or waits."
+        )
+    with progress(f"replaying {chosen}", quiet=log.quiet) as tick:
+        replayed = simulate_many(fitting, cluster, [chosen], progress=tick)[0]
+    judged = Fidelity(real, replayed)
+    if report is not None:
+        from queuesmith.figures.page import write_figures
+        from queuesmith.report.fidelity_figures import draw_queues, draw_waits_against
+
+        figures = [draw_waits_against(judged), draw_queues(judged)]
+        write_figures(figures, report, title=f"{workload.name}: {judged.sentence}")
+        tell(f"wrote {report}", quiet=log.quiet)
+    if format is Format.json:
+        print_json(judged.to_dict())
+        return
+    columns = [by] if by else columns_of(fitting)
+    rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
+    for column in columns:
+        rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]
+    print_rows(_readable(rows) if format is Format.table else rows, format)
+    if format is Format.table:
+        print(judged.sentence)
+
+
+def _readable(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the few columns that fit a terminal, in minutes and per cent."""
+
+    def minutes(seconds: object) -> str:
+        return f"{float(seconds) / 60:,.1f}"  # type: ignore[arg-type]
+
+    def share(value: object, sign: str = "") -> str:
+        return "-" if value is None else f"{float(value):{sign}.0f}"  # type: ignore[arg-type]
+
+    return [
+        {
+            "part": row["part"],
+            "jobs": f"{row['jobs']:,}",
+            "real (min)": minutes(row["mean_wait_history"]),
+            "replayed": minutes(row["mean_wait_replayed"]),
+            "off (%)": share(row["error_percent"], "+"),
+            "a job's error": minutes(row["mean_error"]),
+            "rank corr.": "-"
+            if row["rank_correlation"] is None
+            else f"{row['rank_correlation']:.2f}",
+            "in 5 min (%)": share(100 * float(row["within_five_minutes"])),  # type: ignore[arg-type]
+        }
+        for row in rows
+    ]

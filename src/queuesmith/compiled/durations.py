@@ -1,0 +1,62 @@
+"""How long things take to compile: as long as last time here, or as they usually do."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from queuesmith.compiled import cache
+from queuesmith.compiled.inside_numba import config
+
+#: Seconds from which on people wonder what goes on.
+LONG = 2.0
+#: Seconds on one core of 2024, of entries that take long; a test checks that there are such.
+USUAL = {
+    "queuesmith.engine.kernels.order_replay.run_fixed": 11,
+    "queuesmith.engine.kernels.order_replay.run_changing": 10,
+    "queuesmith.engine.kernels.rule_based_replay.run_ruled": 15,
+    "queuesmith.engine.kernels.self_tuning_replay.run_tuning": 11,
+    "queuesmith.engine.kernels.self_tuning_replay.answer_request": 4,
+    "queuesmith.federation.replay.kernels.heuristic.run_heuristic": 15,
+    "queuesmith.federation.replay.kernels.planned.run_plan": 7,
+    "queuesmith.federation.exact.kernels.beam.run_beam": 6,
+    "queuesmith.federation.exact.kernels.tree.search_tree": 3,
+    "queuesmith.grid.genetic.kernels.generations.run_generations": 6,
+    "queuesmith.grid.heuristics.kernels.shortlists.fill_max_min": 6,
+    "queuesmith.grid.heuristics.kernels.shortlists.fill_sufferage": 6,
+    "queuesmith.grid.heuristics.kernels.shortlists.fill_x_sufferage": 6,
+    "queuesmith.grid.exact.kernels.walk.walk": 4,
+    "queuesmith.grid.exact.kernels.both.anneal_both": 3,
+    "queuesmith.grid.genetic.kernels.improving.improve_anneal": 3,
+    "queuesmith.knobs.kernels.runs.run_once": 7,
+    "queuesmith.knobs.kernels.runs.run_settings": 7,
+    "queuesmith.knobs.kernels.runs.run_lines": 7,
+    "queuesmith.planning.kernels.branching.plant": 7,
+    "queuesmith.planning.kernels.branching.branch": 3,
+}
+
+
+def label(name: str) -> str:
+    """Return what people may call an entry: its part of the product and its name."""
+    words = name.split(".")
+    return f"{words[1] if len(words) > 2 else words[0]}: {words[-1].replace('_', ' ')}"
+
+
+def expected(name: str) -> float:
+    """Return how many seconds an entry takes to compile; 0 where nobody knows."""
+    with contextlib.suppress(OSError, ValueError):
+        return float(_file(name).read_text())
+    return float(USUAL.get(name, 0.0))
+
+
+def remember(name: str, seconds: float) -> None:
+    """Keep how long it took, for the next time; a disk that is full keeps nothing."""
+    if name in USUAL or seconds >= LONG:
+        with contextlib.suppress(OSError):
+            file = _file(name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{seconds:.1f}\n")
+
+
+def _file(name: str) -> Path:
+    return next(cache.places(cache.PACKAGE, config.CACHE_DIR)) / "seconds" / name

@@ -1,0 +1,277 @@
+"""All that is used of Numba beyond what it documents, in one place.
+
+``tests/compiled/test_inside_numba.py`` says in one sentence what of it a new Numba has changed.
+
+**Why.** Numba compiles every function to the end, to machine code with a way in for Python,
+before it compiles those that call it, and optimises its code again in each of them. Of a kernel
+only the code inside its callers is ever used. So a kernel stays a *draft* here: what Numba's front
+end writes of it. The entry that calls it, directly or not, takes in all drafts and is optimised
+once, as a whole. That halved the time to compile everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+config: Any = numba.config  # its stubs do not know the settings
+
+#: What only a function that Python or C calls needs.
+NO_WAYS_IN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+_one_at_a_time = threading.Lock()
+
+
+def counting(allocates: bool) -> dict[str, Any]:
+    """Return the option for functions that make arrays, or for those that do not.
+
+    Without new arrays no references need be counted, which for bundles of arrays costs a factor of
+    ten.
+    """
+    return {"_nrt": allocates}
+
+
+class Draft(JITCodeLibrary):
+    """The code of a kernel before it is optimised; an entry takes it in."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.environments: dict[str, Any] = {}
+
+    def finalize(self) -> None:
+        """End here: neither optimise the code nor make machine code of it."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Draft:
+        """Take the place of the code generator for ``set_env``, which needs machine code."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Remember the environment for the entry."""
+        self.environments[name] = environment
+
+    def _get_module_for_linking(self) -> Any:
+        """Return the code with all it calls, for a function that Numba itself compiles."""
+        if self._shared_module is None:
+            module = self._final_module.clone()
+            _take_in(module, _called(self))
+            for function in _defined(module):
+                if function.linkage.name == "external":
+                    function.linkage = "linkonce_odr"
+            self._shared_module = module
+        return self._shared_module
+
+
+class Whole(JITCodeLibrary):
+    """The code of an entry and of all drafts that it calls, optimised once."""
+
+    def finalize(self) -> None:
+        """Take in all drafts, make machine code of the whole."""
+        own = {function.name for function in _defined(self._final_module)}
+        called = _called(self)
+        _take_in(self._final_module, called)
+        for library in called:
+            self._reload_init.update(library._reload_init)
+        for function in _defined(self._final_module):
+            if function.name not in own:  # nobody else calls it, so what is not needed may go
+                function.linkage = "internal"
+        self._linking_libraries.clear()
+        super().finalize()
+        engine = self._codegen._engine
+        for draft in _drafts(called):
+            for name, environment in draft.environments.items():
+                if engine.get_global_value_address(name):
+                    self._codegen.set_env(name, environment)
+
+
+def _called(library: Any) -> list[Any]:
+    """Return the libraries that one needs, those of its drafts included."""
+    found = dict.fromkeys(library._linking_libraries)
+    waiting = _drafts(list(found))
+    while waiting:
+        new = [each for each in waiting.pop()._linking_libraries if each not in found]
+        found.update(dict.fromkeys(new))
+        waiting += _drafts(list(dict.fromkeys(new)))
+    return list(found)
+
+
+def _drafts(libraries: list[Any]) -> list[Draft]:
+    return [library for library in libraries if isinstance(library, Draft)]
+
+
+def _take_in(module: Any, libraries: list[Any]) -> None:
+    # Drafts first and as they are: of other libraries only what is called by then is taken.
+    drafts = _drafts(libraries)
+    for draft in drafts:
+        module.link_in(draft._final_module, preserve=True)
+    for library in libraries:
+        if library not in drafts:
+            module.link_in(library._get_module_for_linking(), preserve=True)
+
+
+def _defined(module: Any) -> list[Any]:
+    return [function for function in module.functions if not function.is_declaration]
+
+
+class _DraftCompiler(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _new(Draft, self.state, func)
+        return super().compile_extra(func)
+
+
+class _WholeCompiler(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _new(Whole, self.state, func)
+        return super().compile_extra(func)
+
+
+def _new(kind: Any, state: Any, function: Any) -> Any:
+    library = kind(state.targetctx.codegen(), function.__qualname__)
+    library.enable_object_caching()
+    return library
+
+
+class Kernel(CPUDispatcher):
+    """A function for compiled code to call."""
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        self.options = {"nopython": True} | options
+        super().__init__(
+            function, targetoptions=self.options | NO_WAYS_IN, pipeline_class=_DraftCompiler
+        )
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it from Python, as tests do: it is compiled once more, with a way in."""
+        return self._for_python(*arguments)
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        options = dict(self.options)
+        return CPUDispatcher(self.py_func, targetoptions=options, pipeline_class=_WholeCompiler)
+
+
+class Entry(CPUDispatcher):
+    """A function for Python to call, compiled or loaded from disk when that is first needed.
+
+    Parameters
+    ----------
+    function
+        The function.
+    signature
+        The types that it is compiled for, and no others; None for those of its arguments.
+    folder
+        Where its machine code is kept; called when it is compiled. None to keep none.
+    compiled
+        Is told how many seconds it took, whenever it was not found on disk.
+    begun
+        Is called before that.
+    options
+        Numba's.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        signature: Any,
+        folder: Callable[[], Path | None],
+        begun: Callable[[], None],
+        compiled: Callable[[float], None],
+        options: dict[str, Any],
+    ) -> None:
+        options = {"nopython": True, "nogil": True} | options
+        super().__init__(function, targetoptions=options, pipeline_class=self._announcing)
+        self.signature, self.folder, self.begun, self.compiled = signature, folder, begun, compiled
+        self.loaded = self.placed = False
+        self.loading = threading.Lock()
+
+    def load(self) -> Entry:
+        """Compile it for its signature, or load it from disk; return it."""
+        with self.loading:
+            if not self.loaded and self.signature is not None:
+                self.compile(self.signature)
+                self.disable_compile()
+                self.loaded = True
+        return self
+
+    def compile(self, sig: Any) -> Any:
+        """Compile it for some types, or load that from disk."""
+        if not self.placed:
+            self.placed = True
+            folder = self.folder()
+            if folder is not None:
+                _keep(self, folder)
+        return super().compile(sig)
+
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        """Return what is to be called where no machine code fits the arguments yet."""
+        if self.loaded or self.signature is None:
+            return super()._compile_for_args(*arguments, **named)
+        return self.load()
+
+    def _announcing(self, *arguments: Any) -> Any:
+        return _AnnouncingCompiler(self, *arguments)
+
+
+class _AnnouncingCompiler(_WholeCompiler):
+    def __init__(self, entry: Entry, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.entry = entry
+
+    def compile_extra(self, func: Any) -> Any:
+        self.entry.begun()
+        began = time.perf_counter()
+        with _fewer_collections():
+            compiled = super().compile_extra(func)
+        self.entry.compiled(time.perf_counter() - began)
+        return compiled
+
+
+@contextlib.contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Look for garbage less often: a tenth of the time went there, and most of it stays."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _keep(dispatcher: Any, folder: Path) -> None:
+    """Let machine code be kept in a folder.
+
+    Numba reads its settings here and never again for this function, so nobody else sees them.
+    """
+    with _one_at_a_time:
+        before = config.CACHE_DIR, getattr(config, "CACHE_LOCATOR_CLASSES", "")
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), ""
+        try:
+            dispatcher.enable_caching()
+        finally:
+            config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
+    save = dispatcher._cache.save_overload
+
+    def save_if_possible(*machine_code: Any) -> None:
+        # A full disk costs the next process its time, not this one its work.
+        with contextlib.suppress(OSError):
+            save(*machine_code)
+
+    dispatcher._cache.save_overload = save_if_possible

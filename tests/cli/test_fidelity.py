@@ -1,0 +1,46 @@
+import json
+
+import pytest
+
+LOG = """id,submit,runtime,walltime,cores,wait
+1,0,100,100,2,0
+2,0,100,100,2,100
+3,50,50,50,1,150
+"""
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    return path
+
+
+def test_a_replay_is_graded_against_what_really_happened(run, log):
+    outcome = run("fidelity", log, "--cores", "2", "--policy", "fcfs")
+    assert outcome.code == 0
+    assert "all jobs" in outcome.out and "grade A" in outcome.out
+
+
+def test_the_answer_as_json_has_the_grade_at_its_top(run, log):
+    answer = json.loads(run("fidelity", log, "--cores", "3", "--format", "json").out)
+    assert answer["mean_wait_history"] == pytest.approx(250 / 3)
+    assert answer["grade"] == "D" and not answer["trustworthy"]
+
+
+def test_the_figures_can_be_divided_and_listed(run, log):
+    outcome = run("fidelity", log, "--cores", "2", "--by", "size", "--format", "csv")
+    assert outcome.out.splitlines()[0].startswith("part,jobs,mean_wait_history")
+    assert run("fidelity", log, "--cores", "2", "--by", "moon").code == 1
+
+
+def test_the_page_shows_wait_against_wait(run, log, tmp_path):
+    assert run("fidelity", log, "--cores", "2", "--report", tmp_path / "page.html").code == 0
+    assert "real wait (min)" in (tmp_path / "page.html").read_text()
+
+
+def test_a_log_without_starts_cannot_be_graded(run, tmp_path):
+    (tmp_path / "log.csv").write_text("submit,runtime,cores\n0,10,1\n")
+    outcome = run("fidelity", tmp_path / "log.csv", "--cores", "2")
+    assert outcome.code == 1
+    assert "does not tell when its jobs really began" in outcome.err

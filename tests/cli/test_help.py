@@ -1,0 +1,27 @@
+import pytest
+
+from queuesmith.cli.app import app
+from queuesmith.cli.help import PANELS
+
+
+def test_commands_stand_in_panels_with_their_whole_sentences(run):
+    help = run("--help").out
+    assert [panel for panel in PANELS if f"\n{panel}:\n" in help] == list(PANELS)
+    assert "..." not in help.replace("--method ...", "").replace("[ARGS]...", "").replace(
+        "--knobs ...", ""
+    )
+
+
+def test_every_command_has_a_panel(run):
+    assert "\nCommands:\n" not in run("--help").out
+    named = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert {"simulate", "compare", "tune"} <= named
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare", "tune"])
+def test_options_stand_in_panels(run, command):
+    help = run(command, "--help").out
+    order = [help.index(f"\n{panel}:\n") for panel in ("Arguments", "The log", "The machine")]
+    assert order == sorted(order)
+    assert help.index("\nOutput:\n") > order[-1]
+    assert help.count("--quiet") == 1

@@ -1,0 +1,81 @@
+"""A canary: which of Numba's inner parts a new version has changed, in one sentence each.
+
+Where one of these fails, look at ``queuesmith/compiled/inside_numba.py`` and raise the ceiling of
+numba in ``pyproject.toml`` only when it is mended.
+"""
+
+import inspect
+from typing import Any
+
+import numba
+import pytest
+from numba import int64
+from numba.core import caching, codegen, compiler, dispatcher, registry
+
+from queuesmith.compiled import inside_numba
+
+
+def has(owner: Any, *names: str) -> list[str]:
+    """Return the names that are missing."""
+    return [name for name in names if not hasattr(owner, name)]
+
+
+def parameters(function: Any) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+PARTS = {
+    "the option _nrt, which switches reference counts off, is gone": lambda: (
+        not numba.njit(_nrt=False)(lambda x: x).targetoptions["_nrt"]
+        and int64 is numba.njit(int64(int64), _nrt=False)(lambda x: x).signatures[0][0]
+    ),
+    "the options that leave out ways in are gone or have another name": lambda: (
+        not has(compiler.Flags(), *inside_numba.NO_WAYS_IN)
+    ),
+    "a library of code is no longer made, linked and finished by the same methods": lambda: (
+        not has(
+            codegen.JITCodeLibrary,
+            "finalize",
+            "get_pointer_to_function",
+            "enable_object_caching",
+            "_get_module_for_linking",
+            "_raise_if_finalized",
+            "_ensure_finalized",
+            "codegen",
+        )
+        and parameters(codegen.CPUCodeLibrary.__init__) == ["self", "codegen", "name"]
+    ),
+    "a library of code no longer has the same fields": lambda: (
+        not has(
+            codegen.JITCodeLibrary(registry.cpu_target.target_context.codegen(), "canary"),
+            "_final_module",
+            "_linking_libraries",
+            "_shared_module",
+            "_reload_init",
+            "_finalized",
+        )
+    ),
+    "environments are no longer set by the code generator": lambda: (
+        parameters(codegen.JITCPUCodegen.set_env) == ["self", "env_name", "env"]
+    ),
+    "a compiler no longer begins with compile_extra(func)": lambda: (
+        parameters(compiler.CompilerBase.compile_extra) == ["self", "func"]
+    ),
+    "a dispatcher is made of other arguments": lambda: (
+        parameters(registry.CPUDispatcher.__init__)
+        == ["self", "py_func", "locals", "targetoptions", "pipeline_class"]
+    ),
+    "a dispatcher no longer asks _compile_for_args where no code fits": lambda: (
+        not has(dispatcher.Dispatcher, "_compile_for_args", "disable_compile", "compile")
+    ),
+    "a function's cache is no longer _cache with save_overload, or has other settings": lambda: (
+        not has(caching.FunctionCache, "save_overload")
+        and not has(numba.config, "CACHE_DIR")
+        and "_cache" in numba.njit(lambda x: x).__dict__
+    ),
+}
+
+
+@pytest.mark.parametrize("changed", PARTS)
+def test_numba_is_inside_as_we_know_it(changed: str) -> None:
+    assert PARTS[changed](), f"in Numba {numba.__version__} {changed}."
