@@ -7,10 +7,11 @@ import numpy as np
 import queuesmith as qs
 from benchmarks.data import trace
 from queuesmith.planning import Snapshot
-from queuesmith.planning.bounds import Proof
+from queuesmith.planning.bounds import BranchingProof
 from queuesmith.planning.gap import gap
-from queuesmith.planning.problem import POLICIES, Problem, plan
-from queuesmith.planning.search import Search
+from queuesmith.planning.order_search import OrderSearch
+from queuesmith.planning.plans import POLICIES, plan
+from queuesmith.planning.problem import PlanningProblem
 from queuesmith.planning.solve import load_kernels
 from queuesmith.planning.steps import snapshots
 
@@ -43,12 +44,12 @@ def parts(step: Snapshot) -> tuple[float, float, float]:
     for name in POLICIES:
         plan(step, name)
     policies = time.process_time() - began
-    problem = Problem.of(step, "artww")
-    search = Search(problem, [np.arange(len(step))])
+    problem = PlanningProblem.of(step, "artww")
+    search = OrderSearch(problem, [np.arange(len(step))])
     began = time.process_time()
     search.anneal(PLACINGS)
     placing = (time.process_time() - began) / PLACINGS
-    proof = Proof(problem, search.order)
+    proof = BranchingProof(problem, search.order)
     proof.plant()
     began = time.process_time()
     proof.branch(BRANCHES)

@@ -22,6 +22,7 @@ from papers.pictures import write_page
 from papers.study import RESULTS, data_folder, markdown
 from queuesmith import Workload, read, simulate, verify
 from queuesmith.knobs import Knobs, SweepResult, TaskJobs, choose, knapsack, quick_search, sweep
+from queuesmith.knobs.bag_schedule import running_jobs
 from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes
 from queuesmith.knobs.figure_data import activity_data, cloud_data, size_data
 from queuesmith.knobs.retuning import held_out
@@ -89,7 +90,7 @@ def workflow(figures: list[Any]) -> str:
     log = airs(220, 500, seed=0)
     rows = []
     for knobs, claim in SETTINGS.items():
-        found = knapsack(log, knobs=knobs, cores=500).verify()
+        found = verify(knapsack(log, knobs=knobs, cores=500))
         figures.append(draw_activity(activity_data(found), title=f"Figures 2, 3: {knobs}"))
         rows.append(
             {
@@ -97,9 +98,9 @@ def workflow(figures: list[Any]) -> str:
                 "the paper says": claim,
                 "start ~ size": f"{_rank_correlation(found.start, log.cores):+.2f}",
                 "start ~ runtime": f"{_rank_correlation(found.start, log.runtime):+.2f}",
-                "response time": f"{found.makespan:,} s",
-                "utilization": f"{found.utilization:.1%}",
-                "running jobs": f"{found.running_jobs().mean():.1f}",
+                "response time": f"{found.makespan:,.0f} s",
+                "utilization": f"{found.value('utilization'):.1%}",
+                "running jobs": f"{running_jobs(found).mean():.1f}",
                 "mean response": f"{found.response.mean():.0f} s",
             }
         )

@@ -17,9 +17,11 @@ import numpy as np
 from queuesmith.base.checks import positive
 from queuesmith.planning.kernels.placing import place_order
 from queuesmith.planning.kernels.problem import Jobs, Staircase
-from queuesmith.planning.problem import POLICIES, Plan, Problem, placed, plan
+from queuesmith.planning.plans import POLICIES, plan, plan_value, planned
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.time_indexed import Slots, capacity_rows, once_rows
+from queuesmith.schedule import Schedule
 from queuesmith.solving.libraries import solver_library
 from queuesmith.workload.workload import Ints
 
@@ -49,7 +51,7 @@ class PaperResult:
         How long building and solving took.
     """
 
-    plan: Plan | None
+    plan: Schedule | None
     scale: int
     status: str
     variables: int
@@ -60,8 +62,8 @@ class PaperResult:
 def time_scale(snapshot: Snapshot, memory: float = MEMORY_MEGABYTES) -> int:
     """Return the seconds of a slot by equation 6, rounded up to a minute."""
     positive("memory", memory, "Give the megabytes that the model may take.")
-    span = max(plan(snapshot, name).span for name in POLICIES)
-    return scale_of(span, int(snapshot.jobs.walltime.sum()), memory)
+    span = max(plan_value(plan(snapshot, name), "makespan") for name in POLICIES)
+    return scale_of(int(span), int(snapshot.jobs.walltime.sum()), memory)
 
 
 def scale_of(span: int, run_time: int, memory: float = MEMORY_MEGABYTES) -> int:
@@ -86,7 +88,7 @@ def solve_paper_model(
     positive("seconds", seconds, "Give the solver's time limit.")
     began = time.perf_counter()
     scale = time_scale(snapshot, memory)
-    problem = Problem.of(snapshot, "artww")
+    problem = PlanningProblem.of(snapshot, "artww")
     slots = _slots(problem, scale)
     rows = capacity_rows(slots, problem.jobs.cores)
     found = optimize.milp(
@@ -110,14 +112,14 @@ def solve_paper_model(
     return PaperResult(repaired, scale, status, len(slots.cost), int(rows.nnz), took)
 
 
-def moved_forward(snapshot: Snapshot, start: Ints) -> Plan:
+def moved_forward(snapshot: Snapshot, start: Ints) -> Schedule:
     """Place jobs anew in the order of their starts, each as early as it fits (section 3.2)."""
-    problem = Problem.of(snapshot, "artww")
+    problem = PlanningProblem.of(snapshot, "artww")
     order = np.argsort(start, kind="stable")
-    return Plan(snapshot, placed(problem, order)[1] + snapshot.now, "paper")
+    return planned(snapshot, placed(problem, order)[1], "paper")
 
 
-def _slots(problem: Problem, scale: int) -> Slots:
+def _slots(problem: PlanningProblem, scale: int) -> Slots:
     """Return the variables: all slots up to the longest plan of the three policies on the grid."""
     jobs, stairs = problem.jobs, problem.stairs
     length = -(-jobs.length // scale)
@@ -126,11 +128,11 @@ def _slots(problem: Problem, scale: int) -> Slots:
     time = -(-stairs.time // scale)
     last = np.append(np.flatnonzero(np.diff(time)), len(time) - 1)
     steps = Staircase(time[last], stairs.free[last])
-    room = problem.room()
+    state = problem.new_placing()
     horizon = 0
     for order in POLICIES.values():
-        place_order(coarse, steps, order(problem.snapshot), room)
-        horizon = max(horizon, int((room.start + length).max()))
+        place_order(coarse, steps, order(problem.snapshot), state)
+        horizon = max(horizon, int((state.start + length).max()))
     choices = horizon - length - release + 1
     job = np.repeat(np.arange(len(length)), choices)
     first = np.repeat(np.cumsum(choices) - choices, choices)

@@ -19,8 +19,10 @@ import numpy as np
 import queuesmith as qs
 from papers.dynp_model import solve_paper_model, time_scale
 from papers.study import RESULTS, data_folder, markdown
+from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.planning import Snapshot
 from queuesmith.planning.gap import GapStep, GapStudy, gap
+from queuesmith.planning.plans import plan_value
 from queuesmith.planning.steps import snapshots
 
 CORES = 430
@@ -107,7 +109,7 @@ def paper_row(step: Snapshot, ours: GapStudy, asked: argparse.Namespace) -> dict
     own = next(each for each in ours.steps if each.submission == step.now)
     found = solve_paper_model(step, asked.paper_seconds)
     print(f"paper's model at {step.now}: {found.status} after {found.seconds:.0f} s", flush=True)
-    value = None if found.plan is None else found.plan.value("sldwa")
+    value = None if found.plan is None else plan_value(found.plan, "sldwa")
     return {
         "submission": step.now,
         "jobs": len(step),
@@ -293,7 +295,7 @@ def scatter(study: GapStudy) -> str:
     """Draw loss and gap of each step against its number of jobs, as SVG."""
     width, height, left, bottom = 640, 320, 46, 40
     jobs = study.column("jobs")
-    series = (("loss_percent", "#0072b2"), ("gap_percent", "#e69f00"))
+    series = (("loss_percent", POLICY_COLOURS[0]), ("gap_percent", POLICY_COLOURS[1]))
     top = max(float(np.ceil(study.column(name).max())) for name, _ in series)
 
     def x(value: float) -> float:
@@ -322,8 +324,9 @@ def scatter(study: GapStudy) -> str:
         ]
     parts.append(
         f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">waiting jobs</text>'
-        f'<text x="{left}" y="16" fill="#0072b2">loss of the best policy, %</text>'
-        f'<text x="{left + 190}" y="16" fill="#e69f00">proven gap of the best plan, %</text></svg>'
+        f'<text x="{left}" y="16" fill="{POLICY_COLOURS[0]}">loss of the best policy, %</text>'
+        f'<text x="{left + 190}" y="16" fill="{POLICY_COLOURS[1]}">'
+        "proven gap of the best plan, %</text></svg>"
     )
     return "\n".join(parts) + "\n"
 

@@ -60,6 +60,20 @@ def test_solve_plans_a_snapshot(run, step):
     assert "optimal" in outcome.out
 
 
+def test_solve_reports_its_plan_beside_the_policies(run, step, tmp_path):
+    outcome = run("solve", step, "--seconds", "1", "--report", "plan.html")
+    assert outcome.code == 0
+    page = (tmp_path / "plan.html").read_text()
+    assert all(name in page for name in ("optimal", "fcfs", "sjf", "ljf"))
+
+
+def test_help_says_what_the_clock_decides(run):
+    for command in ("solve", "gap"):
+        told = " ".join(run(command, "--help").out.split())
+        assert "may differ from run to run" in told
+        assert "The same seed gives the same result" not in told
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -70,6 +84,7 @@ def test_solve_plans_a_snapshot(run, step):
         (["solve", "{wide}"], "asks for"),
         (["solve", "{falling}"], "the staircase falls"),
         (["solve", "{empty}"], "no waiting jobs"),
+        (["solve", "{endless}"], "inf is no whole number"),
         (["gap", "{log}", "--seconds-per-step", "0", "--steps", "1"], "seconds is 0"),
         (["gap", "{log}", "--steps", "0"], "number of steps is 0"),
         (["gap", "{log}", "--fewest", "5000"], "no step"),
@@ -83,6 +98,7 @@ def test_a_wrong_call_gets_one_sentence(run, log, step, tmp_path, words, sentenc
         "wide": {**good, "cores": 32, "jobs": [{**good["jobs"][0], "cores": 64}]},
         "falling": {**good, "staircase": [*good["staircase"], {"time": 10**6, "free": 1}]},
         "empty": {**good, "jobs": []},
+        "endless": {**good, "now": float("inf")},
     }
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))

@@ -88,6 +88,15 @@ def test_knapsack_replays_bags_of_tasks(run, log, tmp_path):
     assert (tmp_path / "activity.html").exists()
 
 
+def test_knapsack_is_reported_as_one_page(run, log, tmp_path):
+    outcome = run("knapsack", log, "--head", 40, "--share", 0.5, "--report", "bags.html")
+    assert outcome.code == 0
+    page = (tmp_path / "bags.html").read_text()
+    assert "knapsack(alpha=1,beta=1,gamma=0)+list" in page
+    assert "queuesmith knapsack" in page
+    assert 'src="http' not in page
+
+
 def test_rigid_jobs_alone_are_the_list_scheduler(run, log):
     ours = json.loads(run("knapsack", log, "--rigid", "all", "--format", "json").out)
     engine = json.loads(run("simulate", log, "--policy", "power+list", "--format", "json").out)
@@ -157,6 +166,7 @@ def test_airs_is_a_model_of_generate(run, tmp_path):
         (["knobs", "--setting", "delta=1"], "there is no knob 'delta'"),
         (["knapsack", "{log}", "--share", "-0.1"], "the share is -0.1"),
         (["knapsack", "{log}", "--knobs", "alpha=much"], "alpha=much"),
+        (["knapsack", "{log}", "--report", "page.pdf"], "must be an HTML file"),
         (["knapsack", "shares", "{log}", "--at", "2"], "the share is 2"),
         (["knapsack", "sizes", "{log}", "--cores", "64"], "two or more points"),
         (["retune", "{log}", "--every", "0"], "time between turns"),

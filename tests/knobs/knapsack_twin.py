@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from queuesmith.cluster import Cluster
+from queuesmith.knobs.bag_schedule import bag_schedule
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.setting import Knobs
-from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.schedule import Schedule
 
 
 @dataclass(eq=False)
@@ -130,7 +131,7 @@ class KnapsackTwin:
 
 def knapsack_slowly(
     jobs: TaskJobs, cluster: Cluster, knobs: Knobs, *, backfill: str = "list"
-) -> TaskSchedule:
+) -> Schedule:
     """Schedule bags of tasks with the twin; for tens of jobs, not for thousands."""
     bags = [
         Bag(place, job["submit"], job["runtime"], max(job["walltime"], 1), width, tasks, limit)
@@ -148,4 +149,4 @@ def knapsack_slowly(
     made.sort(key=lambda chunk: (chunk.start, chunk.bag.place))
     columns = [(chunk.bag.place, chunk.start, chunk.tasks) for chunk in made]
     job, start, tasks = np.array(columns, dtype=np.int64).T
-    return TaskSchedule(jobs, cluster, job, start, tasks, f"knapsack({knobs})+{backfill}, slowly")
+    return bag_schedule(jobs, cluster, job, start, tasks, f"knapsack({knobs})+{backfill}, slowly")

@@ -5,7 +5,7 @@ import pytest
 
 from queuesmith.base.errors import MetricError, OutputError, UsageError, WorkloadError
 from queuesmith.knobs import Knobs, choose, read_sweep, save_sweep, sweep
-from queuesmith.knobs.choose import costs_of, evaluate, find_setting
+from queuesmith.knobs.choosing import costs_of, evaluate, find_setting
 from queuesmith.knobs.sweep_result import SweepResult
 from tests.knobs.conftest import CORES, crowded
 
@@ -57,7 +57,7 @@ def test_constraints_that_nothing_meets_are_named(table):
     [
         ("E", [], "there is no metric 'E'"),
         ("p95_wait", [], "a sweep does not keep 'p95_wait'"),
-        ("A +", [], "where a number, a metric or '\\('"),
+        ("A +", [], "cannot be read at position"),
         ("__import__('os')", [], "calls '__import__'"),
         ("A", ["RT close to best"], "cannot be read"),
         ("A", ["RT within many%"], "cannot be read"),

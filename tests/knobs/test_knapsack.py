@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from queuesmith import Cluster, Workload, simulate
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.knobs.bag_schedule import chunk_tasks
 from queuesmith.knobs.bags import TaskJobs, rigid
-from queuesmith.knobs.knapsack import knapsack
+from queuesmith.knobs.greedy_knapsack import knapsack
 from queuesmith.knobs.setting import Knobs
+from queuesmith.schedule.verify import verify
 from tests.knobs.conftest import CORES, crowded, workloads
 from tests.knobs.knapsack_twin import knapsack_slowly
 
@@ -19,11 +21,8 @@ BACKFILLS = st.sampled_from(["none", "list", "easy"])
 
 
 def chunks(schedule):
-    return [
-        schedule.chunk_job.tolist(),
-        schedule.chunk_start.tolist(),
-        schedule.chunk_tasks.tolist(),
-    ]
+    parts = schedule.parts
+    return [parts.job.tolist(), parts.start.tolist(), chunk_tasks(schedule).tolist()]
 
 
 @settings(max_examples=100)
@@ -42,8 +41,8 @@ def test_the_compiled_knapsack_agrees_with_its_twin(
     jobs = TaskJobs(
         workload, shares[:count], cores_per_task=per_task, malleable=np.array(malleable[:count])
     )
-    quick = knapsack(jobs, cores=CORES, knobs=knobs, backfill=backfill).verify()
-    slow = knapsack_slowly(jobs, Cluster(CORES), knobs, backfill=backfill).verify()
+    quick = verify(knapsack(jobs, cores=CORES, knobs=knobs, backfill=backfill))
+    slow = verify(knapsack_slowly(jobs, Cluster(CORES), knobs, backfill=backfill))
     assert chunks(quick) == chunks(slow)
 
 
@@ -80,13 +79,13 @@ def test_a_real_log_is_scheduled_as_by_the_engine(data):
     log = read(data / "traces" / "ANL-Intrepid-2009-1.swf.gz").head(5000)
     for backfill in ("list", "easy"):
         knobs = Knobs(0.7, -0.4, 1.1)
-        ours = knapsack(rigid(log), knobs=knobs, backfill=backfill).verify()
+        ours = verify(knapsack(rigid(log), knobs=knobs, backfill=backfill))
         assert np.array_equal(ours.start, simulate(log, policy=knobs.policy(backfill)).start)
 
 
 def test_the_first_job_takes_what_fits_and_the_next_the_rest():
     log = Workload(submit=[0, 0], runtime=[10, 5], walltime=[10, 5], cores=[3, 2])
-    found = knapsack(log, cores=4, knobs=Knobs(1, 0, 0)).verify()
+    found = verify(knapsack(log, cores=4, knobs=Knobs(1, 0, 0)))
     assert chunks(found) == [[0, 1, 1], [0, 0, 5], [3, 1, 1]]
 
 
@@ -97,7 +96,7 @@ def test_an_exact_fit_is_taken_whole():
 
 def test_a_job_wider_than_the_machine_runs_in_pieces_if_it_may_be_split():
     log = Workload(submit=[0], runtime=[10], walltime=[10], cores=[10])
-    assert knapsack(log, cores=4).verify().makespan == 30
+    assert verify(knapsack(log, cores=4)).makespan == 30
     with pytest.raises(WorkloadError, match="needs 10 cores at once"):
         knapsack(rigid(log), cores=4)
 
@@ -105,22 +104,22 @@ def test_a_job_wider_than_the_machine_runs_in_pieces_if_it_may_be_split():
 def test_jobs_that_never_fit_are_left_out_and_counted():
     log = Workload(submit=[0, 0], runtime=[1, 1], walltime=[1, 1], cores=[10, 1])
     found = knapsack(rigid(log), cores=4)
-    assert (len(found), found.summary()["dropped"]) == (1, 1)
+    assert (len(found), found.workload.dropped) == (1, 1)
     with pytest.raises(WorkloadError, match="Give a larger machine"):
         knapsack(rigid(log), cores=4, strict=True)
 
 
 def test_a_share_caps_the_tasks_at_once():
     log = Workload(submit=[0], runtime=[10], walltime=[10], cores=[10])
-    found = knapsack(TaskJobs(log, 0.3), cores=10).verify()
-    assert found.chunk_tasks.tolist() == [3, 3, 3, 1]
-    one_by_one = knapsack(TaskJobs(log, 0.0), cores=10).verify()
+    found = verify(knapsack(TaskJobs(log, 0.3), cores=10))
+    assert chunk_tasks(found).tolist() == [3, 3, 3, 1]
+    one_by_one = verify(knapsack(TaskJobs(log, 0.0), cores=10))
     assert one_by_one.makespan == 100
 
 
 def test_nothing_is_preempted_by_a_later_job_of_higher_priority():
     log = Workload(submit=[0, 1], runtime=[10, 10], walltime=[10, 10], cores=[4, 8])
-    found = knapsack(log, cores=4, knobs=Knobs(2, 0, 0)).verify()
+    found = verify(knapsack(log, cores=4, knobs=Knobs(2, 0, 0)))
     assert found.start.tolist() == [0, 10]
 
 

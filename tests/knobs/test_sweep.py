@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from queuesmith import Workload, simulate
 from queuesmith.base.errors import OutputError, QueuesmithError, UsageError, WorkloadError
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
-from queuesmith.knobs.problem import Problem
 from queuesmith.knobs.ranges import Range, Settings
-from queuesmith.knobs.sweep import _facts, sweep
 from queuesmith.knobs.sweep_files import read_sweep, save_sweep
 from queuesmith.knobs.sweep_result import TERMS
+from queuesmith.knobs.sweeping import _facts, sweep
 from queuesmith.study.store import Store
 from tests.knobs.conftest import CORES, crowded, workloads
 
@@ -27,7 +27,7 @@ from tests.knobs.conftest import CORES, crowded, workloads
 def test_every_setting_costs_what_its_own_replay_says(backfill, malleable):
     jobs = TaskJobs(crowded(60), 0.5, malleable=malleable)
     found = sweep(jobs, cores=CORES, ranges="-2:2:0.25", backfill=backfill)
-    alone = Problem.of(jobs, cores=CORES, backfill=backfill).costs(found.settings)
+    alone = CostModel.of(jobs, cores=CORES, backfill=backfill).costs(found.settings)
     assert np.array_equal(found.costs, alone)
     assert len(found) == 17**3
     assert found.replays < len(found)
@@ -37,7 +37,7 @@ def test_every_setting_costs_what_its_own_replay_says(backfill, malleable):
 @given(workloads(), st.sampled_from(["none", "list", "easy"]), st.sampled_from(["0.5", "2/3"]))
 def test_proven_settings_are_right_where_many_scores_are_equal(workload, backfill, step):
     found = sweep(workload, cores=CORES, ranges=f"-2:2:{step}", backfill=backfill, workers=1)
-    alone = Problem.of(workload, cores=CORES, backfill=backfill).costs(found.settings, workers=1)
+    alone = CostModel.of(workload, cores=CORES, backfill=backfill).costs(found.settings, workers=1)
     assert np.array_equal(found.costs, alone, equal_nan=True)
 
 
@@ -222,7 +222,7 @@ def test_the_record_goes_only_once_the_result_is_on_disk(log, tmp_path):
 def test_two_sweeps_cannot_share_a_record(log, tmp_path):
     keep = tmp_path / "sweep.part"
     sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
-    facts = _facts(Problem.of(log, cores=CORES), ["0:1:1"] * 3)
+    facts = _facts(CostModel.of(log, cores=CORES), ["0:1:1"] * 3)
     with Store(keep, facts), pytest.raises(UsageError, match=r"in use by another run \(process"):
         sweep(log, cores=CORES, ranges="0:1:1", keep=keep)
 

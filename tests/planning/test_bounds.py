@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 
 from queuesmith.planning import bounds
-from queuesmith.planning.bounds import Proof, free_area, least_span
+from queuesmith.planning.bounds import BranchingProof, free_area, least_span
 from queuesmith.planning.kernels import branching
-from queuesmith.planning.problem import Problem
-from queuesmith.planning.search import Search
+from queuesmith.planning.order_search import OrderSearch
+from queuesmith.planning.problem import PlanningProblem
 from tests.planning.twins import least_value, random_snapshot, small_snapshots
 
 
@@ -21,9 +21,9 @@ def least_cost(problem):
 @given(small_snapshots(most=4, releases=True))
 def test_no_plan_costs_less_than_the_bound_at_the_root(snapshot):
     for objective in ("artww", "response"):
-        problem = Problem.of(snapshot, objective)
+        problem = PlanningProblem.of(snapshot, objective)
         least = least_cost(problem)
-        proof = Proof(problem, np.arange(len(snapshot)), cells=3)
+        proof = BranchingProof(problem, np.arange(len(snapshot)), cells=3)
         assert proof.bound <= least + 1e-6
         proof.plant()
         assert proof.bound <= least + 1e-6
@@ -32,8 +32,8 @@ def test_no_plan_costs_less_than_the_bound_at_the_root(snapshot):
 @settings(max_examples=40)
 @given(small_snapshots(most=4, releases=True))
 def test_branching_ends_with_the_optimum_of_all_orders(snapshot):
-    problem = Problem.of(snapshot, "response")
-    proof = Proof(problem, np.arange(len(snapshot))[::-1].copy(), cells=2)
+    problem = PlanningProblem.of(snapshot, "response")
+    proof = BranchingProof(problem, np.arange(len(snapshot))[::-1].copy(), cells=2)
     proof.plant()
     least = least_cost(problem)
     for _ in range(400):
@@ -48,15 +48,15 @@ def test_branching_ends_with_the_optimum_of_all_orders(snapshot):
 @settings(max_examples=40)
 @given(small_snapshots(most=4, releases=True))
 def test_no_makespan_is_below_its_bound(snapshot):
-    problem = Problem.of(snapshot, "makespan")
+    problem = PlanningProblem.of(snapshot, "makespan")
     assert least_span(problem) <= least_cost(problem)
 
 
 def test_the_bound_rises_and_stays_below_every_plan_found():
-    problem = Problem.of(random_snapshot(18, seed=5), "artww")
-    search = Search(problem, [np.arange(18)], seed=1)
+    problem = PlanningProblem.of(random_snapshot(18, seed=5), "artww")
+    search = OrderSearch(problem, [np.arange(18)], seed=1)
     search.anneal(20_000)
-    proof = Proof(problem, search.order)
+    proof = BranchingProof(problem, search.order)
     proof.plant()
     before = proof.bound
     proof.branch(60)
@@ -65,11 +65,11 @@ def test_the_bound_rises_and_stays_below_every_plan_found():
 
 
 def test_a_better_order_is_taken_and_a_worse_one_is_not():
-    problem = Problem.of(random_snapshot(10, seed=2), "artww")
-    search = Search(problem, [np.arange(10)], seed=1)
+    problem = PlanningProblem.of(random_snapshot(10, seed=2), "artww")
+    search = OrderSearch(problem, [np.arange(10)], seed=1)
     first = search.cost
     search.anneal(5000)
-    proof = Proof(problem, np.arange(10))
+    proof = BranchingProof(problem, np.arange(10))
     proof.offer(search.order, search.cost)
     assert proof.cost == search.cost < first
     proof.offer(np.arange(10), first)
@@ -78,8 +78,8 @@ def test_a_better_order_is_taken_and_a_worse_one_is_not():
 
 def test_a_full_tree_stops_and_keeps_its_bound(monkeypatch):
     monkeypatch.setattr(bounds, "MOST_BRANCHES", 3)
-    problem = Problem.of(random_snapshot(18, seed=5), "artww")
-    proof = Proof(problem, np.arange(18))
+    problem = PlanningProblem.of(random_snapshot(18, seed=5), "artww")
+    proof = BranchingProof(problem, np.arange(18))
     proof.run_until(float("inf"))
     assert proof.full or proof.closed
     assert proof.bound <= proof.cost
@@ -87,14 +87,14 @@ def test_a_full_tree_stops_and_keeps_its_bound(monkeypatch):
 
 def test_the_grid_of_many_jobs_is_thinned(monkeypatch):
     monkeypatch.setattr(bounds, "MOST_INSTANTS", 10)
-    problem = Problem.of(random_snapshot(30, seed=5), "artww")
-    proof = Proof(problem, np.arange(30), cells=5)
+    problem = PlanningProblem.of(random_snapshot(30, seed=5), "artww")
+    proof = BranchingProof(problem, np.arange(30), cells=5)
     proof.plant()
     assert 0 < proof.bound <= proof.cost
 
 
 def test_free_area_adds_up_the_staircase():
-    problem = Problem.of(random_snapshot(3, seed=1), "artww")
+    problem = PlanningProblem.of(random_snapshot(3, seed=1), "artww")
     time, free = problem.usable
     expected = sum(int(free[np.searchsorted(time, second, "right") - 1]) for second in range(5000))
     assert free_area(problem, np.array([0, 5000])).tolist() == [0, expected]
@@ -110,10 +110,10 @@ def test_the_heap_gives_the_least_bound_first():
 
 
 def test_the_best_order_is_not_lost_by_narrowing_windows():
-    problem = Problem.of(random_snapshot(8, seed=7), "artww")
-    search = Search(problem, [np.arange(8)], seed=1)
+    problem = PlanningProblem.of(random_snapshot(8, seed=7), "artww")
+    search = OrderSearch(problem, [np.arange(8)], seed=1)
     search.anneal(20_000)
-    proof = Proof(problem, search.order)
+    proof = BranchingProof(problem, search.order)
     proof.run_until(float("inf"))
     assert proof.closed
     assert proof.cost == search.cost

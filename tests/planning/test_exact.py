@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from queuesmith.planning import time_indexed
 from queuesmith.planning.cpsat import solve_cpsat
-from queuesmith.planning.problem import Problem, placed
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.time_indexed import solve_time_indexed
 from tests.planning.twins import least_value, random_snapshot, small_snapshots
 
@@ -17,7 +17,7 @@ from tests.planning.twins import least_value, random_snapshot, small_snapshots
 @given(small_snapshots(most=4, releases=True))
 def test_both_formulations_find_the_optimum_of_all_orders(snapshot):
     for objective in ("artww", "makespan"):
-        problem = Problem.of(snapshot, objective)
+        problem = PlanningProblem.of(snapshot, objective)
         least = least_value(snapshot, problem.cost)
         order = np.arange(len(snapshot))
         found = solve_cpsat(problem, order, 10)
@@ -34,7 +34,7 @@ def test_both_formulations_find_the_optimum_of_all_orders(snapshot):
 @settings(max_examples=12)
 @given(small_snapshots(most=4, releases=True))
 def test_the_rounded_down_model_is_a_bound_on_any_grid(snapshot):
-    problem = Problem.of(snapshot, "response")
+    problem = PlanningProblem.of(snapshot, "response")
     least = least_value(snapshot, problem.cost)
     for step in (2, 3, 5):
         found = solve_time_indexed(problem, np.arange(len(snapshot)), 10, step=step)
@@ -42,7 +42,7 @@ def test_the_rounded_down_model_is_a_bound_on_any_grid(snapshot):
 
 
 def test_the_grid_is_as_fine_as_the_variables_allow(monkeypatch):
-    problem = Problem.of(random_snapshot(5, seed=3), "artww")
+    problem = PlanningProblem.of(random_snapshot(5, seed=3), "artww")
     monkeypatch.setattr(time_indexed, "MOST_VARIABLES", 300)
     found = solve_time_indexed(problem, np.arange(5), 20)
     best = solve_cpsat(problem, np.arange(5), 20)
@@ -53,7 +53,9 @@ def test_the_grid_is_as_fine_as_the_variables_allow(monkeypatch):
 def test_weights_that_are_no_whole_numbers_are_rounded_down():
     step = random_snapshot(5, seed=3)
     jobs = step.jobs.replaced(extra={"weight": np.array([0.1, 0.7, 1.3, 0.25, 2.0])})
-    problem = Problem.of(type(step)(step.now, jobs, step.time, step.free, step.cores), "response")
+    problem = PlanningProblem.of(
+        type(step)(step.now, jobs, step.time, step.free, step.cores), "response"
+    )
     found = solve_cpsat(problem, np.arange(5), 20)
     cost = placed(problem, found.order)[0]
     assert found.bound <= cost * (1 + 1e-9)
@@ -61,7 +63,7 @@ def test_weights_that_are_no_whole_numbers_are_rounded_down():
 
 
 def test_no_time_gives_no_bound_but_no_error():
-    problem = Problem.of(random_snapshot(40, seed=1), "artww")
+    problem = PlanningProblem.of(random_snapshot(40, seed=1), "artww")
     found = solve_time_indexed(problem, np.arange(40), 0.0)
     assert found.bound <= placed(problem, np.arange(40))[0]
     hurried = solve_cpsat(problem, np.arange(40), 0.0)

@@ -79,9 +79,34 @@ def test_a_staircase_needs_a_number_for_each_instant():
         "{}",
         '{"now": 1.5}',
         json.dumps({"now": 0, "cores": 1, "staircase": [], "jobs": 3}),
+        '{"now": Infinity}',
+        '{"now": NaN}',
+        '{"now": 0, "cores": -Infinity}',
+        '{"now": 0, "cores": 1e400}',
+        '{"now": 123456789012345678901234567890}',
+        '{"now": ' + "9" * 5000 + "}",
+        "[" * 100_000,
     ],
 )
 def test_a_file_that_is_no_snapshot_gets_one_sentence(tmp_path, text):
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(QueuesmithError, match=r"snapshot file .*bad.json"):
         Snapshot.load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e300", "9" * 400])
+@pytest.mark.parametrize("key", ["submit", "walltime", "cores", "id", "weight"])
+def test_numbers_that_are_none_get_one_sentence(tmp_path, key, number):
+    content = Snapshot.make(**STEP).to_dict()
+    content["jobs"][0][key] = "HERE"
+    (tmp_path / "bad.json").write_text(json.dumps(content).replace('"HERE"', number))
+    if (key, number) == ("weight", "1e300"):  # large, but a number
+        assert Snapshot.load(tmp_path / "bad.json").weight[0] == 1e300
+        return
+    with pytest.raises(QueuesmithError):
+        Snapshot.load(tmp_path / "bad.json")
+
+
+def test_times_beyond_all_seconds_get_one_sentence():
+    with pytest.raises(QueuesmithError, match="a plan reaches to second"):
+        Snapshot.make(**{**STEP, "staircase": [(100, 2), (2**60, 8)]})

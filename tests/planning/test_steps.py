@@ -6,7 +6,7 @@ import pytest
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.cluster import Cluster
 from queuesmith.engine import simulate
-from queuesmith.planning.problem import plan
+from queuesmith.planning.plans import plan
 from queuesmith.planning.steps import snapshots, step_instants
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload

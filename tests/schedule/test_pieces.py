@@ -114,7 +114,7 @@ def test_pieces_are_saved_one_a_line(tmp_path):
     lines = (tmp_path / "pieces.csv").read_text().splitlines()
     assert lines[:2] == ["job,start,end,cores,place", "a,0.0,4.5,2,n0"]
     save_pieces(tasks([0, 10], [4, 2]), tmp_path / "chunks.csv")
-    assert (tmp_path / "chunks.csv").read_text().splitlines()[1:] == ["1,0,10,4", "1,10,20,2"]
+    assert (tmp_path / "chunks.csv").read_text().splitlines()[1:] == ["1,0,10,2,4", "1,10,20,1,2"]
 
 
 def test_columns_of_different_lengths_are_refused():

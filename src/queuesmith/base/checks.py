@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 from queuesmith.base.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def whole_number(name: str, value: int, least: int, way_out: str) -> int:
     """Return ``value`` as an int, or say that it is not a whole number of at least ``least``."""
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or int(value) < least:
         raise UsageError(
             f"{name} is {value!r}, but it must be a whole number of at least {least}. {way_out}"
@@ -37,8 +40,10 @@ def positive(name: str, value: float, way_out: str) -> float:
 
 def seeded(seed: int) -> np.random.Generator:
     """Return the one random generator that a seed stands for."""
+    import numpy as np  # commands read options, and their defaults, without it
+
     return np.random.default_rng(whole_number("the seed", seed, 0, "Give for example 0."))
 
 
 def _is_real(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)

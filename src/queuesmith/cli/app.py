@@ -14,6 +14,7 @@ from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
 from queuesmith.base.notices import listening
 from queuesmith.cli import (
+    bags,
     compiling,
     demo,
     engine,
@@ -84,7 +85,7 @@ for command in (
 app.add_typer(grids.app, name="map")
 app.add_typer(federations.app, name="place")
 app.add_typer(federations.federation_app, name="federation")
-app.add_typer(sweeps.app, name="knapsack")
+app.add_typer(bags.app, name="knapsack")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

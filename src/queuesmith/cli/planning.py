@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.cli.engine import load_engine
-from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, Seed, with_options
+from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
 from queuesmith.cli.output import (
     Format,
     check_targets,
@@ -21,10 +22,12 @@ from queuesmith.cli.output import (
     tell_changes,
 )
 from queuesmith.cli.trust import Trust, chosen_policy
+from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
 
 if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
     from queuesmith.planning.gap import GapStudy
+    from queuesmith.schedule import Schedule
 
 #: What the replay of ``gap`` follows unless told otherwise.
 DEFAULT_POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"
@@ -43,7 +46,11 @@ SHOWN = (
     "seconds",
 )
 
+#: What the report of a plan compares.
+REPORTED = ("artww", "sldwa", "mean_response", "makespan", "utilization")
+
 ObjectiveOption = Annotated[str, typer.Option(help="artww, sldwa, response or makespan.")]
+MethodOption = Annotated[str, typer.Option(help=f"How it is proven: {', '.join(METHODS)}.")]
 Workers = Annotated[int, typer.Option(help="Threads for each plan.")]
 
 
@@ -57,12 +64,20 @@ def gap(
     steps: Annotated[
         int | None, typer.Option(help="Compare so many steps, taken by chance; default: all.")
     ] = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Which steps are taken, the same for the same seed; a plan that the clock ends "
+            "may differ from run to run, one that is proven optimal costs the same."
+        ),
+    ] = SolveOptions.seed,
     fewest: Annotated[int, typer.Option(help="Only steps with so many waiting jobs.")] = 1,
     most: Annotated[int | None, typer.Option(help="Only steps with at most so many.")] = None,
-    seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = 1.0,
-    objective: ObjectiveOption = "artww",
-    workers: Workers = 1,
+    seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = (
+        SolveOptions.seconds
+    ),
+    objective: ObjectiveOption = SolveOptions.objective,
+    workers: Workers = SolveOptions.workers,
     trust: Trust = False,
     out: Annotated[Path | None, typer.Option(help="Write every step as CSV.")] = None,
     plot: Annotated[
@@ -73,6 +88,7 @@ def gap(
     """Say how far the best policy of each planning step is from the optimum."""
     load_engine()
     from queuesmith.engine import simulate
+    from queuesmith.figures.page import write_figures
     from queuesmith.planning import gap as study
     from queuesmith.planning.steps import sampled_instants, snapshot_at
 
@@ -95,7 +111,7 @@ def gap(
         found.save(out)
         tell(f"wrote {out}", quiet=log.quiet)
     if plot is not None:
-        study.draw_gap(found).write_html(plot)
+        write_figures([study.draw_gap(found)], plot, title="Loss and proven gap by waiting jobs")
         tell(f"wrote {plot}", quiet=log.quiet)
     _print_study(found, format)
 
@@ -118,15 +134,27 @@ def _telling(step: dict[str, Any]) -> dict[str, Any]:
 
 @with_options
 def solve(
+    context: typer.Context,
     log: LogOptions,
     machine: MachineOptions,
-    objective: ObjectiveOption = "artww",
-    seconds: Annotated[float, typer.Option(help="How long it may take.")] = 10.0,
-    method: Annotated[str, typer.Option(help="auto, search, branch, cpsat or mip.")] = "auto",
-    workers: Workers = 1,
-    seed: Seed = 0,
+    objective: ObjectiveOption = SolveOptions.objective,
+    seconds: Annotated[
+        float, typer.Option(help="How long it may take; less where the optimum is proven.")
+    ] = WORKLOAD_SECONDS,
+    method: MethodOption = SolveOptions.method,
+    workers: Workers = SolveOptions.workers,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="What chance follows from. What the clock ends may differ from run to run; a "
+            "value that is proven optimal does not."
+        ),
+    ] = SolveOptions.seed,
     schedule: Annotated[
         Path | None, typer.Option(help="Write id, submit, start, end of every job as CSV.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page about it, beside FCFS, SJF and LJF, as HTML.")
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -135,21 +163,35 @@ def solve(
     LOG is a job log, of which all jobs are known from the beginning, or a snapshot (.json).
     """
     from queuesmith.planning import solve as solver
+    from queuesmith.planning.solution import solution_facts
 
-    check_targets(schedule)
+    check_targets(schedule, report)
     snapshot = _read(log, machine)
     with progress(f"planning {len(snapshot)} jobs", quiet=log.quiet):
         found = solver.solve(
             snapshot, objective, seconds, workers=workers, seed=seed, method=method
         )
     if schedule is not None:
-        found.schedule.save(schedule)
+        found.save(schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
+    if report is not None:
+        _report(found, snapshot, report, shlex.join(["queuesmith", *context.obj]))
+        tell(f"wrote {report}", quiet=log.quiet)
+    facts = solution_facts(found)
     if format is Format.json:
-        print_json(found.to_dict())
+        print_json(facts)
     else:
-        rows = [{"what": what, "value": value} for what, value in found.to_dict().items()]
+        rows = [{"what": what, "value": value} for what, value in facts.items()]
         print_rows(rows, format)
+
+
+def _report(found: Schedule, snapshot: Snapshot, path: Path, command: str) -> None:
+    """Write the report of a plan beside those of the policies."""
+    from queuesmith.planning.plans import POLICIES, plan
+    from queuesmith.report import Comparison, write_report
+
+    plans = (plan(snapshot, name) for name in POLICIES)
+    write_report(Comparison((found, *plans), REPORTED), path, command=command)
 
 
 def _read(log: LogOptions, machine: MachineOptions) -> Snapshot:

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.knobs.kernels.replay import Bags
+from queuesmith.knobs.options import BagOptions
+from queuesmith.schedule.times import frozen
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import Change, Ints
+from queuesmith.workload.workload import MOST_CORES, TASK_CORES, Change, Ints
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -52,10 +54,10 @@ class TaskJobs:
     """
 
     workload: Workload
-    share: Share = 1.0
-    cores_per_task: int = 1
+    share: Share = BagOptions.share
+    cores_per_task: int = BagOptions.cores_per_task
     malleable: bool | ArrayLike = True
-    seed: int = 0
+    seed: int = BagOptions.seed
     # What follows from them, one value a job; ``width`` is the cores of one task.
     is_malleable: Mask = field(init=False, repr=False)
     shares: Floats = field(init=False, repr=False)
@@ -84,7 +86,7 @@ class TaskJobs:
             "width": np.where(mask, per_task, self.workload.cores),
             "limit": limit,
         }.items():
-            object.__setattr__(self, name, _frozen(values))
+            object.__setattr__(self, name, frozen(values))
 
     def __len__(self) -> int:
         return len(self.workload)
@@ -94,10 +96,13 @@ class TaskJobs:
         """Cores of each job if all its tasks run at once."""
         return self.tasks * self.width
 
-    @property
-    def work(self) -> Floats:
-        """Core-seconds of each job."""
-        return self.cores.astype(np.float64) * self.workload.runtime
+    def in_tasks(self) -> Workload:
+        """Return the jobs with the cores that their tasks have, as schedules of bags know them.
+
+        ``extra`` says how many cores one task has, and how many a job may hold at once.
+        """
+        sizes = {TASK_CORES: self.width, MOST_CORES: self.limit * self.width}
+        return self.workload.replaced(cores=self.cores, extra={**self.workload.extra, **sizes})
 
     def fitting(self, cores: int, *, strict: bool = False) -> TaskJobs:
         """Leave out, and count, the jobs that no machine of ``cores`` processors can run.
@@ -134,13 +139,13 @@ class TaskJobs:
         return Bags(
             submit=jobs.submit,
             runtime=jobs.runtime,
-            walltime=_frozen(walltime),
+            walltime=frozen(walltime),
             width=self.width,
             tasks=self.tasks,
             limit=self.limit,
-            log_size=_frozen(np.log(self.cores)),
-            log_walltime=_frozen(np.log(walltime)),
-            kind=class_numbers(jobs),
+            log_size=frozen(np.log(self.cores)),
+            log_walltime=frozen(np.log(walltime)),
+            kind=class_numbers(self.in_tasks()),
         )
 
 
@@ -156,7 +161,7 @@ def class_numbers(workload: Workload) -> Ints:
     """
     small = workload.cores <= workload.cores.mean()
     short = workload.runtime <= workload.runtime.mean()
-    return _frozen(2 * small.astype(np.int64) + short)
+    return frozen(2 * small.astype(np.int64) + short)
 
 
 def _shares(share: Share, count: int, seed: int) -> Floats:
@@ -188,8 +193,3 @@ def _mask(malleable: Any, count: int) -> Mask:
             f"False, or one of them for each of {count} jobs. Give a mask."
         )
     return mask
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
+from queuesmith.figures.style import style
 from queuesmith.knobs.figure_data import Activity, Cloud, SizeCurve
 from queuesmith.knobs.scaling import Scaling
+from queuesmith.schedule.measures import CLASSES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-#: Okabe and Ito (2008): told apart by colour-blind readers too.
-COLOURS = {"A": "#0072b2", "B": "#e69f00", "C": "#009e73", "D": "#cc79a7"}
-LINE, SECOND_LINE, GREY = "#0072b2", "#d55e00", "#8a8f98"
-GRID = "rgba(128, 140, 155, 0.3)"
+COLOURS = dict(zip(CLASSES, POLICY_COLOURS, strict=False))
+LINE, SECOND_LINE = POLICY_COLOURS[0], POLICY_COLOURS[5]
+HEIGHT = 450
 MEANING = {"A": "large, long", "B": "large, short", "C": "small, long", "D": "small, short"}
 _HOVER = (
     "alpha %{customdata[0]:g}, beta %{customdata[1]:g}, gamma %{customdata[2]:g}<br>"
@@ -71,11 +73,11 @@ def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
         yaxis="y2",
         line={"color": SECOND_LINE, "shape": "hv"},
     )
-    figure.update_layout(
+    _styled(figure, title, "second", "utilisation (%)")
+    figure.update_yaxes(rangemode="tozero")
+    return figure.update_layout(
         yaxis2={"title": "running jobs", "overlaying": "y", "side": "right", "rangemode": "tozero"}
     )
-    figure.update_yaxes(rangemode="tozero")
-    return _styled(figure, title, "second", "utilisation (%)")
 
 
 def draw_shares(scaling: Scaling, *, title: str = "") -> go.Figure:
@@ -104,7 +106,10 @@ def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> 
         name="95 % of the exponent",
     )
     figure.add_scatter(
-        x=curve.x, y=curve.law, name=escape(law, quote=False), line={"color": GREY, "dash": "dash"}
+        x=curve.x,
+        y=curve.law,
+        name=escape(law, quote=False),
+        line={"color": HISTORY_COLOUR, "dash": "dash"},
     )
     figure.add_scatter(
         x=curve.cores,
@@ -119,14 +124,6 @@ def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> 
 
 
 def _styled(figure: go.Figure, title: str, x: str, y: str) -> go.Figure:
-    figure.update_layout(
-        title=escape(title, quote=False),
-        xaxis_title=x,
-        yaxis_title=y,
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        legend={"orientation": "h", "y": -0.2},
-    )
-    figure.update_xaxes(gridcolor=GRID, zeroline=False)
-    figure.update_yaxes(gridcolor=GRID, zeroline=False)
+    style(figure, height=HEIGHT, x=x, y=y)
+    figure.update_layout(title=escape(title, quote=False), legend={"y": -0.2, "yanchor": "top"})
     return figure

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from queuesmith.compiled.pareto import undominated
+from queuesmith.knobs.bag_schedule import running_jobs
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.scaling import Scaling
 from queuesmith.knobs.sweep_result import RESPONSE_TIME, SHORT, SweepResult
-from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.timeline import curve
 from queuesmith.workload.workload import Ints
 
 MOST_BINS = 600
@@ -51,9 +54,8 @@ def cloud_data(result: SweepResult, *, most: int = MOST_POINTS) -> list[Cloud]:
 def _cloud(result: SweepResult, column: int, most: int) -> Cloud:
     pairs = result.costs[:, [RESPONSE_TIME, column]]
     points, first, count = np.unique(pairs, axis=0, return_index=True, return_counts=True)
-    # Points stand by rising response time, so those on the front set a new least E_f.
-    best_before = np.minimum.accumulate(np.append(np.inf, points[:-1, 1]))
-    front = points[:, 1] < best_before
+    front = np.zeros(len(points), np.bool_)
+    front[undominated(points)] = True
     kept = front.copy()
     kept[:: max(-(-len(points) // most), 1)] = True
     return Cloud(
@@ -85,10 +87,10 @@ class Activity:
     running_jobs: Floats
 
 
-def activity_data(schedule: TaskSchedule, *, bins: int = MOST_BINS) -> Activity:
+def activity_data(schedule: Schedule, *, bins: int = MOST_BINS) -> Activity:
     """Return the curves of figures 2 and 3."""
-    busy = schedule.busy_cores().binned(bins)
-    running = schedule.running_jobs().between(busy.edges)
+    busy = curve(schedule, "busy_cores").binned(bins)
+    running = running_jobs(schedule).between(busy.edges)
     return Activity(
         busy.edges[:-1] - busy.edges[0], busy.mean / schedule.cluster.cores, running.mean
     )

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
 from queuesmith.knobs.bags import Floats
 from queuesmith.knobs.setting import Knobs
-from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.schedule import Schedule
 from queuesmith.workload.workload import Ints
 
 AVERAGES = ("queue", "log")
 
 
 def priorities(
-    schedule: TaskSchedule, second: int, knobs: Knobs, *, averages: str = "queue"
+    schedule: Schedule, second: int, knobs: Knobs, *, averages: str = "queue"
 ) -> list[dict[str, Any]]:
     """Return the jobs that wait at a second of a replay, highest priority first.
 
@@ -45,13 +45,13 @@ def priorities(
     if not len(waiting):
         return []
     logs = log_priorities(schedule, waiting, second, knobs, averages)
-    jobs, order = schedule.jobs.workload, np.argsort(-logs, kind="stable")
+    jobs, order = schedule.workload, np.argsort(-logs, kind="stable")
     with np.errstate(over="ignore"):
         products = np.exp(logs)
     return [
         {
             "job": int(jobs.id[waiting[i]]),
-            "cores": int(schedule.jobs.cores[waiting[i]]),
+            "cores": int(jobs.cores[waiting[i]]),
             "wait": int(second - jobs.submit[waiting[i]]),
             "walltime": int(jobs.walltime[waiting[i]]),
             "priority": float(products[i]),
@@ -61,31 +61,23 @@ def priorities(
     ]
 
 
-def waiting_at(schedule: TaskSchedule, second: int) -> Ints:
+def waiting_at(schedule: Schedule, second: int) -> Ints:
     """Return the positions of jobs that have come but not started all their tasks."""
-    started = schedule.chunk_start <= second
-    tasks = np.bincount(
-        schedule.chunk_job[started],
-        weights=schedule.chunk_tasks[started],
-        minlength=len(schedule.jobs),
-    )
-    here = schedule.jobs.workload.submit <= second
-    return np.flatnonzero(here & (tasks < schedule.jobs.tasks))
+    parts, jobs = schedule.parts, schedule.workload
+    started = parts.start <= second
+    cores = np.bincount(parts.job[started], weights=parts.cores[started], minlength=len(jobs))
+    return np.flatnonzero((jobs.submit <= second) & (cores < jobs.cores))
 
 
 def log_priorities(
-    schedule: TaskSchedule, waiting: NDArray[np.int64], second: int, knobs: Knobs, averages: str
+    schedule: Schedule, waiting: NDArray[np.int64], second: int, knobs: Knobs, averages: str
 ) -> Floats:
     """Return the natural logarithms of equation 1."""
-    if averages not in AVERAGES:
-        raise UsageError(
-            f"averages are taken over '{averages}', but there are: {', '.join(AVERAGES)}. "
-            "Choose one."
-        )
-    size = schedule.jobs.cores
-    walltime = np.maximum(schedule.jobs.workload.walltime, 1)
+    known("average over", averages, AVERAGES)
+    jobs, size = schedule.workload, schedule.workload.cores
+    walltime = np.maximum(jobs.walltime, 1)
     over = waiting if averages == "queue" else slice(None)
-    wait = np.maximum(second - schedule.jobs.workload.submit[waiting], 1)
+    wait = np.maximum(second - jobs.submit[waiting], 1)
     return np.asarray(
         knobs.alpha * np.log(size[waiting] / size[over].mean())
         + knobs.beta * np.log(wait)

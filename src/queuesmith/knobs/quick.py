@@ -19,17 +19,16 @@ from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
 from queuesmith.knobs.bags import Floats, TaskJobs
-from queuesmith.knobs.choose import as_objective, evaluate
+from queuesmith.knobs.choosing import as_objective, evaluate
+from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
-from queuesmith.knobs.problem import Problem
+from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
-from queuesmith.knobs.sweep import DEFAULT_RANGE, describe_scheduler
 from queuesmith.knobs.sweep_result import SHORT, SweepResult
+from queuesmith.knobs.sweeping import describe_scheduler
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
-#: The part of the replays of a sweep that a quick search may take.
-DEFAULT_BUDGET = 0.03
 ROUNDS = 10
 #: The part of the budget that is spread over all directions first.
 SPREAD = 0.35
@@ -44,13 +43,13 @@ BONUS = 1.0
 def quick_search(
     jobs: TaskJobs | Workload,
     cluster: Cluster | None = None,
-    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    ranges: str | Sequence[str] = SweepOptions.ranges,
     *,
     objectives: Sequence[str] | None = None,
     cores: int | None = None,
-    backfill: str = "list",
-    budget: float = DEFAULT_BUDGET,
-    seed: int = 0,
+    backfill: str = BagOptions.backfill,
+    budget: float = SweepOptions.budget,
+    seed: int = BagOptions.seed,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SweepResult:
@@ -74,11 +73,11 @@ def quick_search(
     load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
     way_out = "Give for example 0.03."
-    problem = Problem.of(jobs, cluster, cores=cores, backfill=backfill)
+    model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)
     texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
     settings = Settings.of(*(Range.parse(text) for text in texts))
     most = int(number("the budget", budget, 0, 1, way_out) * len(settings))
-    search = _Search(problem, settings, max(most, 1), seed, workers, began)
+    search = _QuickSearch(model, settings, max(most, 1), seed, workers, began)
     search.look_everywhere()
     wanted = search.checked(objectives)
     while search.left > 0:
@@ -88,19 +87,19 @@ def quick_search(
     return search.result()
 
 
-class _Search:
+class _QuickSearch:
     """What is known so far: the costs of some directions."""
 
     def __init__(
         self,
-        problem: Problem,
+        model: CostModel,
         settings: Settings,
         most: int,
         seed: int,
         workers: int | None,
         began: float,
     ) -> None:
-        self.problem, self.workers, self.began = problem, workers, began
+        self.model, self.workers, self.began = model, workers, began
         self.rows = np.unique(settings.source)
         self.settings = settings.values[self.rows]
         length = np.sqrt(np.square(self.settings).sum(axis=1))
@@ -120,7 +119,7 @@ class _Search:
         new = np.unique(chosen[~self.known[chosen]])
         if len(new) > self.left:
             new = self.rng.permutation(new)[: self.left]
-        self.costs[new] = self.problem.costs(self.settings[new], workers=self.workers)
+        self.costs[new] = self.model.costs(self.settings[new], workers=self.workers)
         self.known[new] = True
 
     def look_everywhere(self) -> None:
@@ -176,10 +175,10 @@ class _Search:
         """Return the table of what was replayed."""
         known = np.flatnonzero(self.known)
         return SweepResult(
-            self.problem.jobs.workload.name,
-            len(self.problem.jobs),
-            self.problem.cluster.cores,
-            describe_scheduler(self.problem),
+            self.model.jobs.workload.name,
+            len(self.model.jobs),
+            self.model.cluster.cores,
+            describe_scheduler(self.model),
             self.settings[known],
             self.costs[known],
             np.ones(len(known), np.bool_),

@@ -13,23 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import number, positive
+from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import rigid
-from queuesmith.knobs.choose import as_objective, evaluate
+from queuesmith.knobs.choosing import as_objective, evaluate
+from queuesmith.knobs.greedy_knapsack import backfill_mode
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import new_replay
-from queuesmith.knobs.knapsack import backfill_mode
+from queuesmith.knobs.options import SPLIT, RetuneOptions
 from queuesmith.knobs.setting import NAMES, Knobs
-from queuesmith.knobs.sweep import sweep
+from queuesmith.knobs.sweep_result import SweepResult
+from queuesmith.knobs.sweeping import sweep
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
-
-WEEK = 7 * 86_400
-#: Coarse, since only directions matter: 99 of them.
-DEFAULT_RANGE = "-1:1:0.5"
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,14 @@ class Retuned:
 def retune(
     workload: Workload,
     cluster: Cluster | None = None,
-    objective: str = "mean_wait",
+    objective: str = RetuneOptions.objective,
     *,
     cores: int | None = None,
-    backfill: str = "easy",
-    every: float = WEEK,
-    window: float = 12 * WEEK,
-    ranges: str | Sequence[str] = DEFAULT_RANGE,
-    margin: float = 0.01,
+    backfill: str = RetuneOptions.backfill,
+    every: float = RetuneOptions.every,
+    window: float = RetuneOptions.window,
+    ranges: str | Sequence[str] = RetuneOptions.ranges,
+    margin: float = RetuneOptions.margin,
     initial: Knobs | None = None,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
@@ -88,32 +86,24 @@ def retune(
 
     Parameters
     ----------
-    workload, cluster, cores, backfill
+    workload, cluster, cores
         As for ``simulate``; jobs are rigid.
-    objective
-        What is made small: an expression over the costs of a sweep, such as ``"mean_wait"``.
-    every, window
-        Seconds between two turns, and how far back a search looks.
-    ranges
-        The settings that a search tries.
-    margin
-        By which part the recent past must become better for the knobs to be turned.
+    objective, backfill, every, window, ranges, margin
+        As in `RetuneOptions`.
     initial
         The knobs until the first turn.
     """
-    positive("the time between turns", every, "Give for example 604800.")
-    positive("the window", window, "Give for example 7257600.")
-    number("the margin", margin, 0, 1, "Give for example 0.01.")
+    options = RetuneOptions(objective, backfill, every, window, ranges, margin)
     as_objective(objective)
     machine = as_cluster(workload, cluster, cores)
     jobs = workload.fitting(machine.cores)
     turns = [Turn(int(jobs.submit[0]) if len(jobs) else 0, initial or Knobs())]
-    tuner = _Tuner(jobs, machine, objective, backfill, ranges, margin, workers)
+    tuner = _KnobTuner(jobs, machine, options, workers)
     start = tuner.replay(turns)
     last = int(jobs.submit[-1])
     seconds = np.arange(turns[0].second + every, last, every).astype(np.int64)
     for done, second in enumerate(seconds.tolist()):
-        turn = tuner.search(second, int(window), start, turns[-1].knobs)
+        turn = tuner.search(second, start, turns[-1].knobs)
         if turn is not None:
             turns.append(turn)
             start = tuner.replay(turns)
@@ -124,13 +114,10 @@ def retune(
 
 
 @dataclass(frozen=True, eq=False)
-class _Tuner:
+class _KnobTuner:
     jobs: Workload
     machine: Cluster
-    objective: str
-    backfill: str
-    ranges: str | Sequence[str]
-    margin: float
+    options: RetuneOptions
     workers: int | None
 
     def replay(self, turns: Sequence[Turn]) -> Ints:
@@ -139,30 +126,35 @@ class _Tuner:
         when.setflags(write=False)
         knobs = np.array([turn.knobs.values for turn in turns])
         state = new_replay(rigid(self.jobs).packed(), self.machine.cores)
-        mode = backfill_mode(self.backfill)
+        mode = backfill_mode(self.options.backfill)
         runs.run_once(state, when, knobs, self.machine.cores, mode)
         return np.asarray(state.start)
 
-    def search(self, second: int, window: int, start: Ints, now: Knobs) -> Turn | None:
+    def search(self, second: int, start: Ints, now: Knobs) -> Turn | None:
         """Return where to turn the knobs at this second, or None where they stay."""
-        recent = self.recent(second, window, start)
+        recent = self.recent(second, start)
         if len(recent) < 2:
             return None
-        options: dict[str, Any] = {"backfill": self.backfill, "workers": self.workers}
-        found = sweep(recent, self.machine, self.ranges, **options)
+        found = self.swept(recent, self.options.ranges)
         try:
-            values = evaluate(found, self.objective)
+            values = evaluate(found, self.options.objective)
         except MetricError:  # a class that has no jobs in this window
             return None
         best = found.least(values)
         exact = [repr(float(value)) for value in now.values]
-        kept = float(evaluate(sweep(recent, self.machine, exact, **options), self.objective)[0])
-        if not values[best] < kept * (1 - self.margin):
+        kept = float(evaluate(self.swept(recent, exact), self.options.objective)[0])
+        if not values[best] < kept * (1 - self.options.margin):
             return None
         return Turn(second, found.knobs(best), float(values[best]))
 
-    def recent(self, second: int, window: int, start: Ints) -> Workload:
+    def swept(self, recent: Workload, ranges: str | Sequence[str]) -> SweepResult:
+        """Return what settings would have cost in the recent past."""
+        backfill = self.options.backfill
+        return sweep(recent, self.machine, ranges, backfill=backfill, workers=self.workers)
+
+    def recent(self, second: int, start: Ints) -> Workload:
         """Return the jobs of the window as they are known at this second."""
+        window = int(self.options.window)
         first, last = np.searchsorted(self.jobs.submit, [second - window, second])
         jobs = self.jobs.select(np.arange(first, last))
         ended = start[first:last] + jobs.runtime <= second
@@ -172,12 +164,12 @@ class _Tuner:
 def held_out(
     workload: Workload,
     cluster: Cluster | None = None,
-    objective: str = "mean_wait",
+    objective: str = RetuneOptions.objective,
     *,
     cores: int | None = None,
-    backfill: str = "easy",
-    split: float = 0.5,
-    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    backfill: str = RetuneOptions.backfill,
+    split: float = SPLIT,
+    ranges: str | Sequence[str] = RetuneOptions.ranges,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Compare self-tuning with fixed settings on jobs that none of them has seen.

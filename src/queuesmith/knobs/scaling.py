@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from queuesmith.base.errors import UsageError
+from queuesmith.knobs.bag_schedule import value_or_none
 from queuesmith.knobs.bags import Share, TaskJobs
-from queuesmith.knobs.knapsack import knapsack
+from queuesmith.knobs.greedy_knapsack import knapsack
+from queuesmith.knobs.options import SHARES, SIZES, BagOptions
 from queuesmith.knobs.power_law import PowerLaw, fit_power_law
 from queuesmith.knobs.setting import Knobs
-from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
 
-#: The shares of the paper's figure 4.
-SHARES: tuple[Share, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, "random")
-#: The sizes of the paper's figure 5.
-SIZES = (36, 72, 144, 288, 576)
+_TOLD = ("mean_wait", "expansion_factor", "utilization")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +37,21 @@ class Scaling:
 
     what: str
     at: tuple[Share, ...]
-    schedules: tuple[TaskSchedule, ...]
+    schedules: tuple[Schedule, ...]
     law: PowerLaw | None = None
 
     @property
     def response_times(self) -> list[int]:
         """The workload response times."""
-        return [schedule.makespan for schedule in self.schedules]
+        return [int(schedule.makespan) for schedule in self.schedules]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each share or size."""
         return [
             {
                 self.what: at,
-                "response_time": schedule.makespan,
-                "mean_wait": float(schedule.wait.mean()),
-                "expansion_factor": float(schedule.expansion_factor.mean()),
-                "utilization": schedule.utilization,
+                "response_time": int(schedule.makespan),
+                **{name: value_or_none(schedule, name) for name in _TOLD},
             }
             for at, schedule in zip(self.at, self.schedules, strict=True)
         ]
@@ -66,8 +63,8 @@ def over_shares(
     *,
     cores: int,
     shares: Sequence[Share] = SHARES,
-    cores_per_task: int = 1,
-    seed: int = 0,
+    cores_per_task: int = BagOptions.cores_per_task,
+    seed: int = BagOptions.seed,
 ) -> Scaling:
     """Schedule malleable jobs under several shares (figure 4)."""
     if not shares:
@@ -85,11 +82,11 @@ def over_sizes(
     *,
     sizes: Sequence[int] = SIZES,
     share: Share = "random",
-    cores_per_task: int = 1,
-    seed: int = 0,
+    cores_per_task: int = BagOptions.cores_per_task,
+    seed: int = BagOptions.seed,
 ) -> Scaling:
     """Schedule malleable jobs on machines of several sizes and fit a power law (figure 5)."""
     jobs = TaskJobs(workload, share, cores_per_task, seed=seed)
     schedules = [knapsack(jobs, knobs=knobs, cores=cores) for cores in sizes]
-    law = fit_power_law(list(sizes), [schedule.makespan for schedule in schedules])
+    law = fit_power_law(list(sizes), [int(schedule.makespan) for schedule in schedules])
     return Scaling("cores", tuple(sizes), tuple(schedules), law)

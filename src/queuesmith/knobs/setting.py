@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from queuesmith.base.checks import number
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
+from queuesmith.knobs.options import ALPHA, BETA, GAMMA
 from queuesmith.policy import Policy
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import parse_settings
@@ -33,9 +34,9 @@ class Knobs:
     'large jobs first; short jobs before long ones, half as strongly; the wait does not count'
     """
 
-    alpha: float = 1.0
-    beta: float = 1.0
-    gamma: float = 0.0
+    alpha: float = ALPHA
+    beta: float = BETA
+    gamma: float = GAMMA
 
     def __post_init__(self) -> None:
         for name in NAMES:
@@ -109,6 +110,5 @@ def _strength(ratio: float) -> str:
 def _named(text: str) -> dict[str, float]:
     values = parse_settings(text)
     for name in values:
-        if name not in NAMES:
-            raise UsageError(f"there is no knob '{name}'. The knobs are: {', '.join(NAMES)}.")
+        known("knob", name, NAMES)
     return {name: values.get(name, 0.0) for name in NAMES}

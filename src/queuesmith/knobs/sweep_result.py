@@ -139,13 +139,11 @@ class SweepResult:
     @cached_property
     def front(self) -> Ints:
         """One setting for each cost vector that no other one equals or beats in every part."""
-        from queuesmith.knobs.kernels.front import find_front
+        from queuesmith.compiled.pareto import undominated
 
         first, _ = self.distinct  # in the order of their cost vectors
         known = [i for i in self.known if i < COST_VECTOR]
-        found = np.zeros(len(first) + 1, np.int64)
-        find_front(np.ascontiguousarray(self.costs[first][:, known]), found)
-        return first[found[: found[-1]]]
+        return first[undominated(self.costs[first][:, known])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what one looks at first, ready for JSON."""

@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 from queuesmith.planning.kernels import branching
-from queuesmith.planning.kernels.pricing import Grid, Prices
+from queuesmith.planning.kernels.pricing import PriceGrid, PriceState
 from queuesmith.planning.kernels.problem import NEVER
-from queuesmith.planning.problem import Problem, placed
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Floats
 from queuesmith.workload.workload import Ints
 
@@ -37,8 +37,11 @@ LOOK_SECONDS = 4e-9
 CLOCK = 0.02
 
 
-class Proof:
+class BranchingProof:
     """A bound on the cost of all plans, and a plan, both better the longer it runs.
+
+    Kernels write to ``order`` while other threads go on: only the thread that runs the proof may
+    read it, between two calls, and hands copies on.
 
     Parameters
     ----------
@@ -48,17 +51,27 @@ class Proof:
         The best order known. Its plan's instants are part of the grid.
     """
 
-    def __init__(self, problem: Problem, order: Ints, *, cells: int = CELLS) -> None:
+    def __init__(self, problem: PlanningProblem, order: Ints, *, cells: int = CELLS) -> None:
         self.problem = problem
         self.order = np.array(order)
         cost, start = placed(problem, self.order)
+        grid = _grid(problem, start, cells)
+        jobs, instants = len(order), len(grid.area)
+        self._tree = _tree(jobs, instants)
         self._goal = np.array([cost, _closing(problem, cost)])
-        self._grid = _grid(problem, start, cells)
-        self._tree = _tree(len(order), len(self._grid.area))
-        self._work = _scratch(len(order), len(self._grid.area))
-        self._direction = np.zeros(len(self._grid.area))
-        self._room = problem.room()
-        self._successor = _alike(problem)
+        self._proof = branching.Branching(
+            problem.jobs,
+            problem.usable,
+            grid,
+            prices=_new_prices(jobs, instants),
+            direction=np.zeros(instants),
+            successor=_alike(problem),
+            tree=self._tree,
+            trial=np.empty_like(self.order),
+            best=self.order,
+            placing=problem.new_placing(),
+            goal=self._goal,
+        )
         self._least = float((problem.jobs.weight * problem.earliest).sum())
         self._planted = False
 
@@ -74,7 +87,7 @@ class Proof:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for further branches."""
+        """Whether there is no place for further branches."""
         counters = self._tree.counters
         free = len(self._tree.bound) - counters[branching.USED] + counters[branching.SPARE]
         return bool(free < 2)
@@ -103,20 +116,19 @@ class Proof:
 
     def plant(self, seconds: float = math.inf) -> None:
         """Find good prices without branching, in about so many seconds."""
-        looks = 2 * len(self.order) * len(self._grid.area)
+        grid, tree = self._proof.grid, self._tree
+        looks = 2 * len(self.order) * len(grid.area)
         steps = int(min(max(seconds / (LOOK_SECONDS * looks), STEPS), ROOT_STEPS))
-        tree, horizon = self._tree, self._grid.time[-1]
         tree.earliest[0] = self.problem.earliest
         tree.latest[0] = NEVER
-        self._work.price[:-1] = np.maximum(1 - self._grid.time[:-1] / horizon, 0) * _worth(
-            self.problem
-        )
-        self._run(branching.plant, steps, ROOT_PATIENCE)
+        falling = np.maximum(1 - grid.time[:-1] / grid.time[-1], 0)
+        self._proof.prices.price[:-1] = falling * _worth(self.problem)
+        branching.plant(self._proof, steps, ROOT_PATIENCE)
         self._planted = True
 
     def branch(self, nodes: int) -> None:
         """Split the branches of the least bound, so many."""
-        self._run(branching.branch, nodes, STEPS, PATIENCE)
+        branching.branch(self._proof, nodes, STEPS, PATIENCE)
 
     def run_until(self, ends: float, stopped: Callable[[], bool] = lambda: False) -> None:
         """Plant, then branch until an instant of the performance counter."""
@@ -129,34 +141,18 @@ class Proof:
             took = time.perf_counter() - began
             nodes = max(1, min(2 * nodes, int(nodes * CLOCK / max(took, 1e-6))))
 
-    def _run(self, kernel: Callable[..., None], *counts: int) -> None:
-        kernel(
-            self.problem.jobs,
-            self.problem.usable,
-            self._grid,
-            self._work,
-            self._direction,
-            self._successor,
-            self._tree,
-            np.empty_like(self.order),
-            self.order,
-            self._room,
-            self._goal,
-            *counts,
-        )
 
-
-def _closing(problem: Problem, cost: float) -> float:
+def _closing(problem: PlanningProblem, cost: float) -> float:
     """Return the bound from which on no better plan can be in a branch."""
     return cost - 0.5 * problem.step if problem.step else cost * (1 - 1e-9)
 
 
-def _worth(problem: Problem) -> float:
+def _worth(problem: PlanningProblem) -> float:
     """Return the weight of a core, on average: about the price of a core-second now."""
     return float(problem.jobs.weight.sum() / problem.jobs.cores.sum())
 
 
-def _grid(problem: Problem, start: Ints, cells: int) -> Grid:
+def _grid(problem: PlanningProblem, start: Ints, cells: int) -> PriceGrid:
     """Return the instants of the staircase, of a plan, and others at equal distances."""
     end = start + problem.jobs.length
     horizon = int(end.max())
@@ -167,7 +163,7 @@ def _grid(problem: Problem, start: Ints, cells: int) -> Grid:
     length = problem.jobs.length[:, None]
     end_cell = np.searchsorted(instants, instants + length, "right") - 1
     start_cell = np.maximum(np.searchsorted(instants, instants - length, "right") - 1, 0)
-    return Grid(
+    return PriceGrid(
         instants,
         np.diff(free_area(problem, instants)),
         end_cell.astype(np.int32),
@@ -177,7 +173,7 @@ def _grid(problem: Problem, start: Ints, cells: int) -> Grid:
     )
 
 
-def free_area(problem: Problem, instants: Ints) -> Floats:
+def free_area(problem: PlanningProblem, instants: Ints) -> Floats:
     """Return the core-seconds that are free from now to each instant."""
     time, free = problem.usable
     before = np.concatenate([[0], np.cumsum(np.diff(time) * free[:-1])]).astype(np.float64)
@@ -200,13 +196,13 @@ def _tree(jobs: int, cells: int) -> branching.Tree:
     )
 
 
-def _scratch(jobs: int, cells: int) -> Prices:
+def _new_prices(jobs: int, cells: int) -> PriceState:
     by_cell = [np.zeros(cells + 1) for _ in range(5)]
     by_job = [np.zeros(jobs) for _ in range(3)]
-    return Prices(*by_cell, *by_job, *(np.zeros(jobs, np.int64) for _ in range(4)))
+    return PriceState(*by_cell, *by_job, *(np.zeros(jobs, np.int64) for _ in range(4)))
 
 
-def _alike(problem: Problem) -> Ints:
+def _alike(problem: PlanningProblem) -> Ints:
     """Return for each job the next one that is like it in everything; -1 where there is none."""
     jobs = problem.jobs
     successor = np.full(len(jobs.length), -1, np.int64)
@@ -221,14 +217,14 @@ def _alike(problem: Problem) -> Ints:
 # -- makespan --------------------------------------------------------------------------------------
 
 
-def least_span(problem: Problem) -> float:
+def least_span(problem: PlanningProblem) -> float:
     """Return a makespan that no plan is below: by single jobs, by work, by jobs in conflict."""
     earliest, jobs = problem.earliest, problem.jobs
     longest = int((earliest + jobs.length).max())
     return float(max(longest, _least_by_work(problem), _least_by_conflict(problem)))
 
 
-def _least_by_work(problem: Problem) -> int:
+def _least_by_work(problem: PlanningProblem) -> int:
     """For each instant: jobs that cannot start before it need room after it for all their work."""
     earliest, jobs = problem.earliest, problem.jobs
     work = jobs.length * jobs.cores
@@ -239,7 +235,7 @@ def _least_by_work(problem: Problem) -> int:
     return least
 
 
-def _time_of_area(problem: Problem, area: float) -> int:
+def _time_of_area(problem: PlanningProblem, area: float) -> int:
     """Return the first instant up to which so many core-seconds are free."""
     time, free = problem.usable
     before = free_area(problem, time)
@@ -249,7 +245,7 @@ def _time_of_area(problem: Problem, area: float) -> int:
     return int(time[step] + math.ceil((area - before[step]) / free[step] - ROUNDING))
 
 
-def _least_by_conflict(problem: Problem) -> int:
+def _least_by_conflict(problem: PlanningProblem) -> int:
     """Jobs of more than half of all cores run one after the other."""
     jobs, earliest = problem.jobs, problem.earliest
     wide = 2 * jobs.cores > problem.stairs.free[-1]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from queuesmith.planning.answer import Answer
-from queuesmith.planning.problem import Problem, placed
+from queuesmith.planning.problem import PlanningProblem, placed
+from queuesmith.planning.solver_result import SolverResult
 from queuesmith.solving.libraries import solver_library
 from queuesmith.workload.workload import Ints
 
@@ -16,8 +16,8 @@ WEIGHT_UNITS = 1_000_000
 
 
 def solve_cpsat(
-    problem: Problem, order: Ints, seconds: float, *, workers: int = 1, seed: int = 0
-) -> Answer:
+    problem: PlanningProblem, order: Ints, seconds: float, *, workers: int = 1, seed: int = 0
+) -> SolverResult:
     """Solve a problem by CP-SAT, beginning with the plan of an order."""
     cp_model = solver_library("ortools.sat.python.cp_model")
     jobs, stairs = problem.jobs, problem.usable
@@ -56,19 +56,19 @@ def solve_cpsat(
     status = solver.solve(model)
     # Decode.
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Answer(None, -math.inf, solver.status_name(status).lower())
+        return SolverResult(None, -math.inf, solver.status_name(status).lower())
     found = np.array([solver.value(start) for start in starts])
     bound = solver.best_objective_bound * (unit if problem.objective.span_weight == 0 else 1.0)
-    return Answer(np.argsort(found, kind="stable"), bound, solver.status_name(status).lower())
+    return SolverResult(np.argsort(found, kind="stable"), bound, solver.status_name(status).lower())
 
 
-def last_end(problem: Problem) -> int:
+def last_end(problem: PlanningProblem) -> int:
     """Return an end that the best plan needs not exceed: all jobs one after the other."""
     ready = max(int(problem.stairs.time[-1]), int(problem.jobs.release.max()))
     return ready + int(problem.jobs.length.sum())
 
 
-def _unit(problem: Problem) -> float:
+def _unit(problem: PlanningProblem) -> float:
     weight = problem.jobs.weight
     if (weight == np.rint(weight)).all():
         return 1.0

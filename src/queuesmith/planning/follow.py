@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import positive
 from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster
-from queuesmith.planning.objectives import find_objective
-from queuesmith.planning.problem import plan
+from queuesmith.planning.options import SolveOptions
+from queuesmith.planning.plans import plan
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solve import load_kernels, solve
 from queuesmith.planning.steps import staircase
@@ -38,23 +37,22 @@ class OptimalPlanning(SelfReplaying):
         What the plans minimise.
     """
 
-    seconds: float = 1.0
-    objective: str = "artww"
+    seconds: float = SolveOptions.seconds
+    objective: str = SolveOptions.objective
 
     def __post_init__(self) -> None:
-        positive("seconds", self.seconds, "Give the time that a plan may take.")
-        find_objective(self.objective)
+        SolveOptions(self.objective, self.seconds)
 
     def __str__(self) -> str:
         written = f"seconds={self.seconds:g}"
-        if self.objective != "artww":
+        if self.objective != SolveOptions.objective:
             written += f"; objective={self.objective}"
         return f"optimal({written})"
 
     def replay(self, workload: Workload, cluster: Cluster, watch: Watch) -> Ints:
         """Return the start of each job where optimal plans are followed."""
         load_kernels()
-        machine = _Machine(workload, cluster)
+        machine = _BusyMachine(workload, cluster)
         arrived = 0
         while (arrived < len(workload) or machine.waiting) and not watch.cancelled:
             now = _next_event(machine, workload.submit, arrived)
@@ -69,7 +67,7 @@ class OptimalPlanning(SelfReplaying):
         return machine.start
 
 
-class _Machine:
+class _BusyMachine:
     """What runs, what waits, and what has started when."""
 
     def __init__(self, workload: Workload, cluster: Cluster) -> None:
@@ -121,7 +119,7 @@ def parse_optimal(inside: str) -> OptimalPlanning:
     return OptimalPlanning(**values)
 
 
-def _next_event(machine: _Machine, submit: Ints, arrived: int) -> int:
+def _next_event(machine: _BusyMachine, submit: Ints, arrived: int) -> int:
     instants = [end for end, _ in machine.running[:1]]
     if arrived < len(submit):
         instants.append(int(submit[arrived]))

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
-from queuesmith.base.files import AnyPath, atomic_write
-from queuesmith.planning.problem import POLICIES, plan
+from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.figures.palette import POLICY_COLOURS
+from queuesmith.figures.style import style
+from queuesmith.planning.options import SolveOptions
+from queuesmith.planning.plans import POLICIES, plan, plan_value
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solve import load_kernels, solve
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 #: How many steps the table of the most telling ones has, of each kind.
 TELLING = 3
+#: What the best plan of a step tells about the best policy.
+_TOLD = ("policy", "policy_value", "quality", "loss_percent")
 
 
 @dataclass(frozen=True)
@@ -111,17 +116,16 @@ class GapStudy:
         writer = csv.DictWriter(text, [each.name for each in fields(GapStep)], lineterminator="\n")
         writer.writeheader()
         writer.writerows(asdict(step) for step in self.steps)
-        with atomic_write(path) as file:
-            file.write(text.getvalue().encode())
+        write_bytes(path, text.getvalue().encode())
 
 
 def gap(
     steps: Iterable[Snapshot],
     *,
-    objective: str = "artww",
-    seconds: float = 1.0,
-    workers: int = 1,
-    seed: int = 0,
+    objective: str = SolveOptions.objective,
+    seconds: float = SolveOptions.seconds,
+    workers: int = SolveOptions.workers,
+    seed: int = SolveOptions.seed,
     progress: Callable[[int], None] | None = None,
 ) -> GapStudy:
     """Compare the best policy of each step with the best plan that can be found.
@@ -155,21 +159,20 @@ def _compare(
     plans = [plan(snapshot, name) for name in POLICIES]
     policy_seconds = time.perf_counter() - began
     found = solve(snapshot, objective, seconds, workers=workers, seed=seed)
+    assert found.proof is not None and found.seconds is not None
+    told = {name: found.facts[name] for name in _TOLD}
     return GapStep(
         submission=snapshot.now,
         jobs=len(snapshot),
-        makespan=max(each.span for each in plans),
+        makespan=int(max(plan_value(each, "makespan") for each in plans)),
         run_time=int(snapshot.jobs.walltime.sum()),
-        policy=found.policy,
-        policy_value=found.policy_value,
-        value=found.value,
-        lower_bound=found.lower_bound,
-        quality=found.quality,
-        loss_percent=found.loss_percent,
+        value=found.proof.value,
+        lower_bound=found.proof.lower_bound or 0.0,
         gap_percent=_known(found.gap_percent),
         status=str(found.status),
         seconds=found.seconds,
         policy_seconds=policy_seconds,
+        **told,
     )
 
 
@@ -184,8 +187,8 @@ def draw_gap(study: GapStudy) -> go.Figure:
 
     figure = go.Figure()
     for name, title, colour, symbol in (
-        ("loss_percent", "loss of the best policy", "#0072b2", "circle"),
-        ("gap_percent", "proven gap of the best plan", "#e69f00", "x"),
+        ("loss_percent", "loss of the best policy", POLICY_COLOURS[0], "circle"),
+        ("gap_percent", "proven gap of the best plan", POLICY_COLOURS[1], "x"),
     ):
         figure.add_scatter(
             x=study.column("jobs"),
@@ -195,15 +198,6 @@ def draw_gap(study: GapStudy) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 6, "opacity": 0.7},
             hovertemplate="%{x} jobs: %{y:.2f} %",
         )
-    figure.update_layout(
-        template="none",
-        xaxis_title="waiting jobs",
-        yaxis_title="per cent",
-        paper_bgcolor="rgba(0, 0, 0, 0)",
-        plot_bgcolor="rgba(0, 0, 0, 0)",
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-    )
-    grid = "rgba(128, 140, 155, 0.3)"
-    figure.update_xaxes(gridcolor=grid, zeroline=False)
-    figure.update_yaxes(gridcolor=grid, zeroline=False, rangemode="tozero")
+    style(figure, height=450, x="waiting jobs", y="per cent")
+    figure.update_yaxes(rangemode="tozero")
     return figure

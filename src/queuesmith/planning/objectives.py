@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from queuesmith.base.errors import MetricError
+from queuesmith.base.registry import entry
 from queuesmith.planning.snapshot import Floats, Snapshot
 
 
-class Objective(NamedTuple):
+class PlanObjective(NamedTuple):
     """``(sum weight * response + span_weight * (last end - now)) / scale``, to be minimised."""
 
     name: str
@@ -25,37 +26,33 @@ class Objective(NamedTuple):
     scale: float
 
 
-def artww(snapshot: Snapshot) -> Objective:
+def artww(snapshot: Snapshot) -> PlanObjective:
     """Average response time weighted by width (Grothklags and Streit, eq. 2)."""
     width = snapshot.jobs.cores.astype(np.float64)
-    return Objective("artww", width, 0.0, float(width.sum()))
+    return PlanObjective("artww", width, 0.0, float(width.sum()))
 
 
-def sldwa(snapshot: Snapshot) -> Objective:
+def sldwa(snapshot: Snapshot) -> PlanObjective:
     """Average slowdown weighted by area (section 4): weights are ``area / walltime``."""
     width = snapshot.jobs.cores.astype(np.float64)
-    return Objective("sldwa", width, 0.0, float((width * snapshot.jobs.walltime).sum()))
+    return PlanObjective("sldwa", width, 0.0, float((width * snapshot.jobs.walltime).sum()))
 
 
-def response(snapshot: Snapshot) -> Objective:
+def response(snapshot: Snapshot) -> PlanObjective:
     """Average response time, weighted by the jobs' own weights."""
-    return Objective("response", snapshot.weight, 0.0, float(snapshot.weight.sum()))
+    return PlanObjective("response", snapshot.weight, 0.0, float(snapshot.weight.sum()))
 
 
-def makespan(snapshot: Snapshot) -> Objective:
+def makespan(snapshot: Snapshot) -> PlanObjective:
     """Seconds from now to the last end."""
-    return Objective("makespan", np.zeros(len(snapshot)), 1.0, 1.0)
+    return PlanObjective("makespan", np.zeros(len(snapshot)), 1.0, 1.0)
 
 
-OBJECTIVES: Mapping[str, Callable[[Snapshot], Objective]] = {
+OBJECTIVES: Mapping[str, Callable[[Snapshot], PlanObjective]] = {
     each.__name__: each for each in (artww, sldwa, response, makespan)
 }
 
 
-def find_objective(name: str) -> Callable[[Snapshot], Objective]:
+def find_objective(name: str) -> Callable[[Snapshot], PlanObjective]:
     """Return an objective by name."""
-    if name not in OBJECTIVES:
-        raise MetricError(
-            f"there is no objective '{name}' of plans. Choose from: {', '.join(OBJECTIVES)}."
-        )
-    return OBJECTIVES[name]
+    return entry("objective", name, OBJECTIVES, error=MetricError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from queuesmith.base.errors import ScheduleError, WorkloadError
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
 from queuesmith.cluster import Cluster
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.verify import usage
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
 Floats = NDArray[np.float64]
 
+#: Seconds beyond which a plan cannot reach: up to here real numbers are exact to the second.
+LAST_SECOND = 2**53
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """What a planning scheduler knows at one instant.
+    """What a planning scheduler knows at one instant; plans are schedules on it.
 
     Parameters
     ----------
@@ -99,6 +104,50 @@ class Snapshot:
         """The first instant at which each job may start, whatever the staircase says."""
         return np.maximum(self.jobs.submit, self.now)
 
+    # -- as the machine of its plans -------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """What messages and figures call it."""
+        return self.jobs.name
+
+    @property
+    def places(self) -> None:
+        """None: cores are all alike."""
+        return None
+
+    @property
+    def measures(self) -> Mapping[str, Callable[[Any], float]]:
+        """Nothing that other machines do not have."""
+        return {}
+
+    def violations(self, schedule: Schedule) -> list[str]:
+        """Return a sentence for each rule that a plan breaks: nothing before now, no core twice.
+
+        It shares no code with the placing. The staircase never falls, so it is enough to look
+        where the number of busy cores changes.
+        """
+        broken = []
+        early = schedule.start < self.now
+        if early.any():
+            job = int(np.argmax(early))
+            broken.append(
+                f"job {self.jobs.id[job]} starts at {schedule.start[job]}, but now is {self.now}."
+            )
+        stairs = usage(schedule)
+        instants, busy = stairs.time, stairs.busy
+        step = np.maximum(np.searchsorted(self.time, instants, "right") - 1, 0)
+        over = busy > self.free[step]
+        if over.any():
+            first = int(np.argmax(over))
+            broken.append(
+                f"{busy[first]} cores are in use at {instants[first]}, but "
+                f"{self.free[step[first]]} are free of what runs now."
+            )
+        return broken
+
+    # -- as a file -------------------------------------------------------------------------
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""
         jobs, weight = self.jobs, self.weight
@@ -151,7 +200,7 @@ class Snapshot:
                 id=[_number(job["id"]) for job in jobs],
                 name=str(content.get("name", "snapshot")),
             )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise WorkloadError(
                 f"snapshot file '{path}' does not describe a snapshot ({error!r}): it must have "
                 "'now', 'cores', 'staircase' (each with 'time' and 'free') and 'jobs' (each with "
@@ -160,8 +209,9 @@ class Snapshot:
 
 
 def _number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise ValueError(f"{value!r} is no whole number")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not abs(value) <= LAST_SECOND or value != int(value):
+        raise ValueError(f"{value!r} is no whole number up to {LAST_SECOND}")
     return int(value)
 
 
@@ -227,6 +277,12 @@ def _check_jobs(snapshot: Snapshot) -> None:
     if (jobs.walltime < 1).any():
         job = jobs.id[int(np.argmax(jobs.walltime < 1))]
         raise WorkloadError(f"job {job} has a walltime below a second. Give at least 1.")
+    ready = max(int(snapshot.release.max()), int(snapshot.time[-1]))
+    if ready + int(jobs.walltime.sum()) > LAST_SECOND:
+        raise WorkloadError(
+            f"the jobs of the snapshot may all be ready as late as second {ready}, but a plan "
+            f"reaches to second {LAST_SECOND}. Give times in seconds, from a recent beginning."
+        )
     if len(np.unique(jobs.id)) < len(jobs):
         raise WorkloadError("two jobs of the snapshot have one id. Number them differently.")
     weight = snapshot.weight

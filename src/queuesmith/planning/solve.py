@@ -7,30 +7,33 @@ CP-SAT take their place.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.base.checks import positive, whole_number
-from queuesmith.base.errors import QueuesmithError, UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
-from queuesmith.planning.answer import Answer
-from queuesmith.planning.bounds import Proof, least_span
+from queuesmith.planning.bounds import BranchingProof, least_span
 from queuesmith.planning.cpsat import solve_cpsat
 from queuesmith.planning.kernels.annealing import anneal
 from queuesmith.planning.kernels.branching import branch, plant
 from queuesmith.planning.kernels.placing import place_order
-from queuesmith.planning.problem import POLICIES, Plan, Problem, placed
-from queuesmith.planning.search import Search
+from queuesmith.planning.options import WORKLOAD_SECONDS, SolveOptions
+from queuesmith.planning.order_search import OrderSearch
+from queuesmith.planning.plans import POLICIES
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Snapshot
-from queuesmith.planning.solution import Solution
+from queuesmith.planning.solution import solution
+from queuesmith.planning.solver_result import SolverResult
 from queuesmith.planning.time_indexed import solve_time_indexed
+from queuesmith.schedule import Schedule
+from queuesmith.solving.incumbent import Incumbent
+from queuesmith.solving.status import Proof
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -40,82 +43,53 @@ SEARCH = 0.2
 ENOUGH = 400
 #: Up to so many jobs CP-SAT is asked about the makespan.
 CPSAT_JOBS = 300
-METHODS = ("auto", "search", "branch", "cpsat", "mip")
 
 
-@dataclass
-class _Work:
-    """The best order and bound so far, the time, and what took how long."""
+@dataclass(frozen=True)
+class _SolveState:
+    """What the parts of a solution share: the problem, the search, and the best order so far.
 
-    problem: Problem
-    search: Search
-    ends: float
-    workers: int
-    seed: int
-    bound: float
-    parts: dict[str, float] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
+    Orders in ``best`` are never written to: kernels get copies, and hand copies over.
+    """
 
-    @property
-    def left(self) -> float:
-        return self.ends - time.perf_counter()
+    problem: PlanningProblem
+    options: SolveOptions
+    search: OrderSearch
+    best: Incumbent[Ints]
 
-    @property
-    def closed(self) -> bool:
-        return self.bound >= self.search.cost
-
-    def take(self, answer: Answer, name: str) -> None:
+    def take(self, found: SolverResult, part: str) -> None:
         """Keep what a solver found and proved, if it is better."""
-        self.facts[name] = answer.status
-        if answer.order is not None:
-            self.offer(answer.order)
-        self.bound = min(max(self.bound, answer.bound), self.search.cost)
+        self.best.facts[part] = found.status
+        if found.order is not None:
+            self.offer(found.order)
+        self.best.prove(found.bound)
 
     def offer(self, order: Ints) -> None:
-        """Take an order if it is better."""
-        cost = placed(self.problem, order)[0]
-        if cost < self.search.cost:
-            self.search.cost, self.search.order = cost, np.array(order)
-
-    @contextmanager
-    def timed(self, part: str) -> Iterator[None]:
-        """Note how long a part takes; a solver that fails ends its part, not the whole."""
-        began = time.perf_counter()
-        try:
-            yield
-        except QueuesmithError:
-            raise
-        except Exception as error:
-            self.facts[f"{part}_failed"] = f"{type(error).__name__}: {error}"
-        self.parts[part] = time.perf_counter() - began
+        """Take a copy of an order if it is better."""
+        own = np.array(order)
+        self.best.offer(own, placed(self.problem, own)[0])
 
 
 def solve(
     snapshot: Snapshot,
-    objective: str = "artww",
-    seconds: float = 1.0,
+    objective: str = SolveOptions.objective,
+    seconds: float = SolveOptions.seconds,
     *,
-    workers: int = 1,
-    seed: int = 0,
-    method: str = "auto",
-) -> Solution:
+    workers: int = SolveOptions.workers,
+    seed: int = SolveOptions.seed,
+    method: str = SolveOptions.method,
+) -> Schedule:
     """Return the best plan that can be found in the time, with a proven bound.
+
+    Its ``proof`` has the value, the bound and the gap; its ``facts`` the best policy, what is lost
+    by following that instead, and how long each part took.
 
     Parameters
     ----------
     snapshot
         The instant, the waiting jobs, the staircase of free cores.
-    objective
-        ``artww``, ``sldwa``, ``response`` or ``makespan``.
-    seconds
-        How long it may take; it ends earlier where the optimum is proven.
-    workers
-        How many threads may work at once; a second one goes on searching during the proof.
-    seed
-        What chance follows from.
-    method
-        How the bound is proven: ``auto``, ``branch`` (prices and branching), ``cpsat``, ``mip``
-        (the time-indexed model), or ``search`` for none.
+    objective, seconds, workers, seed, method
+        As in `SolveOptions`.
 
     Examples
     --------
@@ -125,31 +99,34 @@ def solve(
     >>> found.start.tolist(), str(found.status)
     ([60, 0], 'optimal')
     """
-    positive("seconds", seconds, "Give the time that a plan may take.")
-    whole_number("workers", workers, 1, "Give 1 or 2.")
-    if method not in METHODS:
-        raise UsageError(f"there is no method '{method}'. Choose from: {', '.join(METHODS)}.")
-    problem = Problem.of(snapshot, objective)
+    options = SolveOptions(objective, seconds, workers, seed, method)
+    problem = PlanningProblem.of(snapshot, objective)
     load_kernels()
     began = time.perf_counter()
     orders = {name: order(snapshot) for name, order in POLICIES.items()}
     costs = {name: placed(problem, order)[0] for name, order in orders.items()}
     policy = min(costs, key=lambda name: costs[name])
-    search = Search(problem, [orders[policy]], seed=seed)
-    work = _Work(problem, search, began + seconds, workers, seed, trivial_bound(problem))
-    work.parts["policies"] = time.perf_counter() - began
-    _improve(work, method, seconds)
-    start = placed(problem, search.order)[1]
-    return Solution(
-        Plan(snapshot, start + snapshot.now, "optimal"),
-        objective,
-        problem.value(search.cost),
-        problem.value(work.bound),
-        policy,
-        problem.value(costs[policy]),
-        time.perf_counter() - began,
-        work.parts,
-        {"method": method, "placings": search.placings, **work.facts},
+    search = OrderSearch(problem, [orders[policy]], seed=seed)
+    # Costs are compared as they are: what is equal to within rounding is told by the proof.
+    best = Incumbent(
+        search.order, search.cost, seconds, trivial_bound(problem), tolerance=0.0, began=began
+    )
+    best.took["policies"] = best.spent
+    _improve(_SolveState(problem, options, search, best))
+    order, cost = best.snapshot()
+    return solution(
+        snapshot,
+        placed(problem, order)[1],
+        Proof(objective, problem.value(cost), problem.value(min(best.bound, cost))),
+        policy=policy,
+        policy_value=problem.value(costs[policy]),
+        seconds=best.spent,
+        facts={
+            **{f"{part}_seconds": round(took, 4) for part, took in best.took.items()},
+            "method": method,
+            "placings": search.placings,
+            **best.facts,
+        },
     )
 
 
@@ -158,25 +135,24 @@ def load_kernels() -> None:
     load(place_order, anneal, plant, branch)
 
 
-def trivial_bound(problem: Problem) -> float:
+def trivial_bound(problem: PlanningProblem) -> float:
     """Return what every plan costs at least, seen at once."""
     alone = float((problem.jobs.weight * problem.earliest).sum())
     return alone + (least_span(problem) if problem.objective.span_weight else 0.0)
 
 
-def _improve(work: _Work, method: str, seconds: float) -> None:
-    if work.closed:
+def _improve(state: _SolveState) -> None:
+    best, options = state.best, state.options
+    if best.closed:
         return
-    alone = method == "search"
-    with work.timed("search"):
-        limit = ENOUGH * len(work.problem.snapshot) ** 2
-        work.search.run_for(work.left if alone else SEARCH * seconds, most=limit)
-    if not work.closed and not alone and work.left > 0:
-        part = _PROOFS[_chosen(work.problem, method)]
-        part(work)
+    alone = options.method == "search"
+    limit = ENOUGH * len(state.problem.snapshot) ** 2
+    _search_for(state, best.left if alone else SEARCH * options.seconds, most=limit)
+    if not best.closed and not alone and best.left > 0:
+        _PROOFS[_chosen(state.problem, options.method)](state)
 
 
-def _chosen(problem: Problem, method: str) -> str:
+def _chosen(problem: PlanningProblem, method: str) -> str:
     if method == "branch" and problem.objective.span_weight:
         raise UsageError(
             "branching proves sums of responses, not the makespan. Choose cpsat, mip or auto."
@@ -188,57 +164,68 @@ def _chosen(problem: Problem, method: str) -> str:
     return "cpsat" if len(problem.snapshot) <= CPSAT_JOBS else "search"
 
 
-def _go_on_searching(work: _Work) -> None:
-    with work.timed("search"):
-        work.search.run_for(work.left, stopped=lambda: work.closed)
+def _search_for(state: _SolveState, seconds: float, *, most: float = math.inf) -> None:
+    """Search over orders; it ends where the bound is reached."""
+    search, best = state.search, state.best
+    with best.timed("search"):
+        search.run_for(seconds, stopped=lambda: search.cost <= best.bound, most=most)
+        best.offer(search.order, search.cost)
 
 
-def _branch(work: _Work) -> None:
-    with work.timed("bound"):
-        proof = Proof(work.problem, work.search.order)
+def _go_on_searching(state: _SolveState) -> None:
+    _search_for(state, state.best.left)
+
+
+def _branch(state: _SolveState) -> None:
+    best = state.best
+    with best.timed("bound"):
+        order = best.best
+        proof = BranchingProof(state.problem, order)
         stop = threading.Event()
-        other = threading.Thread(target=_search_beside, args=(work, proof.order, stop))
-        if work.workers > 1:
+        other = threading.Thread(target=_search_beside, args=(state, order, stop))
+        if state.options.workers > 1:
             other.start()
         try:
-            proof.run_until(work.ends, lambda: _exchange(work, proof))
+            proof.run_until(best.began + best.seconds, lambda: _exchange(state, proof))
         finally:
             stop.set()
-            if work.workers > 1:
+            if state.options.workers > 1:
                 other.join()
-            work.offer(proof.order)
-            work.bound = min(max(work.bound, proof.bound), work.search.cost)
-        work.facts["branches"] = proof.branches
+            state.offer(proof.order)
+            best.prove(proof.bound)
+        best.facts["branches"] = proof.branches
 
 
-def _search_beside(work: _Work, order: Ints, stop: threading.Event) -> None:
+def _search_beside(state: _SolveState, order: Ints, stop: threading.Event) -> None:
     """Search on another thread, from the order that the proof began with."""
-    own = Search(work.problem, [order], seed=work.seed + 1)
-    while not stop.is_set() and work.left > 0:
-        own.run_for(min(work.left, 0.5), stop.is_set)
-        if own.cost < work.search.cost:
-            work.search.cost, work.search.order = own.cost, np.array(own.order)
+    own = OrderSearch(state.problem, [order], seed=state.options.seed + 1)
+    while not stop.is_set() and state.best.left > 0:
+        own.run_for(min(state.best.left, 0.5), stop.is_set)
+        state.best.offer(own.order, own.cost)
 
 
-def _exchange(work: _Work, proof: Proof) -> bool:
-    """Let the proof know of a better order that another thread found."""
-    proof.offer(work.search.order, work.search.cost)
-    return False
+def _exchange(state: _SolveState, proof: BranchingProof) -> bool:
+    """Let the proof know of a better order of another thread; tell whether that is proven best."""
+    proof.offer(*state.best.snapshot())
+    return state.best.closed
 
 
-def _cpsat(work: _Work) -> None:
-    with work.timed("cpsat"):
-        order, seconds = work.search.order, work.left
-        answer = solve_cpsat(work.problem, order, seconds, workers=work.workers, seed=work.seed)
-        work.take(answer, "cpsat")
+def _cpsat(state: _SolveState) -> None:
+    best, options = state.best, state.options
+    with best.timed("cpsat"):
+        found = solve_cpsat(
+            state.problem, best.best, best.left, workers=options.workers, seed=options.seed
+        )
+        state.take(found, "cpsat")
 
 
-def _mip(work: _Work) -> None:
-    with work.timed("mip"):
-        work.take(solve_time_indexed(work.problem, work.search.order, work.left), "mip")
+def _mip(state: _SolveState) -> None:
+    best = state.best
+    with best.timed("mip"):
+        state.take(solve_time_indexed(state.problem, best.best, best.left), "mip")
 
 
-_PROOFS: dict[str, Callable[[_Work], None]] = {
+_PROOFS: dict[str, Callable[[_SolveState], None]] = {
     "search": _go_on_searching,
     "branch": _branch,
     "cpsat": _cpsat,
@@ -249,13 +236,13 @@ _PROOFS: dict[str, Callable[[_Work], None]] = {
 def solve_workload(
     workload: Workload,
     cluster: Cluster,
-    objective: str = "artww",
-    seconds: float = 10.0,
+    objective: str = SolveOptions.objective,
+    seconds: float = WORKLOAD_SECONDS,
     *,
-    workers: int = 1,
-    seed: int = 0,
-    method: str = "auto",
-) -> Solution:
+    workers: int = SolveOptions.workers,
+    seed: int = SolveOptions.seed,
+    method: str = SolveOptions.method,
+) -> Schedule:
     """Plan a whole log off-line: all jobs are known at once, and none starts before its submission.
 
     Lengths are the walltimes, which is what a planner knows. See ``solve`` for the parameters.

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from queuesmith.planning.answer import Answer
 from queuesmith.planning.cpsat import last_end
-from queuesmith.planning.problem import Problem, placed
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Floats
+from queuesmith.planning.solver_result import SolverResult
 from queuesmith.solving.libraries import solver_library
 from queuesmith.workload.workload import Ints
 
@@ -37,8 +37,8 @@ class Slots(NamedTuple):
 
 
 def solve_time_indexed(
-    problem: Problem, order: Ints, seconds: float, *, step: int | None = None
-) -> Answer:
+    problem: PlanningProblem, order: Ints, seconds: float, *, step: int | None = None
+) -> SolverResult:
     """Solve the rounded-down model by HiGHS.
 
     Parameters
@@ -72,11 +72,11 @@ def solve_time_indexed(
         bound = found.mip_dual_bound - TOLERANCE * abs(found.mip_dual_bound)
     status = {0: "optimal", 1: "time limit", 2: "infeasible"}.get(found.status, "failed")
     if found.x is None:
-        return Answer(None, bound, status)
+        return SolverResult(None, bound, status)
     start = np.zeros(count, np.int64)
     used = found.x > 0.5
     start[slots.job[used]] = slots.slot[used]
-    return Answer(np.argsort(start, kind="stable"), bound, status)
+    return SolverResult(np.argsort(start, kind="stable"), bound, status)
 
 
 def once_rows(job: Ints, jobs: int) -> Any:
@@ -99,7 +99,7 @@ def capacity_rows(slots: Slots, cores: Ints) -> Any:
     return sparse.csr_array((cores[slots.job[column]].astype(float), (row, column)), shape=shape)
 
 
-def _latest(problem: Problem, cost: float) -> Ints:
+def _latest(problem: PlanningProblem, cost: float) -> Ints:
     """Return the latest start of each job in a plan that costs no more than a known one."""
     jobs, earliest = problem.jobs, problem.earliest
     latest = last_end(problem) - jobs.length
@@ -111,12 +111,12 @@ def _latest(problem: Problem, cost: float) -> Ints:
     return np.asarray(np.minimum(late_by_cost, latest).astype(np.int64))
 
 
-def _step(problem: Problem, latest: Ints) -> int:
+def _step(problem: PlanningProblem, latest: Ints) -> int:
     seconds = int((latest - problem.earliest + 1).sum())
     return max(1, math.ceil(seconds / MOST_VARIABLES))
 
 
-def _slots(problem: Problem, latest: Ints, step: int) -> Slots:
+def _slots(problem: PlanningProblem, latest: Ints, step: int) -> Slots:
     jobs, earliest = problem.jobs, problem.earliest
     first, last = earliest // step, latest // step
     choices = last - first + 1

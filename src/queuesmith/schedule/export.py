@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.base.files import atomic_write, write_bytes
+from queuesmith.workload.workload import TASK_CORES
 
 if TYPE_CHECKING:
     from queuesmith.schedule.schedule import Schedule
 
 COLUMNS = ("id", "submit", "start", "end")
-PIECE_COLUMNS = ("job", "start", "end", "cores")
 _ROWS_AT_ONCE = 100_000
 
 
@@ -39,20 +39,20 @@ def save_csv(schedule: Schedule, path: str | os.PathLike[str]) -> None:
 
 
 def save_pieces(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Write job, start, end and cores of every piece as CSV, and its place where it is known."""
+    """Write job, start, end and cores of every piece as CSV, and its tasks and place if known."""
     parts, places = schedule.parts, schedule.cluster.places
-    names = _job_names(schedule)
-    columns: list[Sequence[Any]] = [
-        [names[job] for job in parts.job.tolist()],
-        parts.start.tolist(),
-        parts.end.tolist(),
-        parts.cores.tolist(),
-    ]
-    head: tuple[str, ...] = PIECE_COLUMNS
+    names, width = _job_names(schedule), schedule.workload.extra.get(TASK_CORES)
+    columns: dict[str, Sequence[Any]] = {
+        "job": [names[job] for job in parts.job.tolist()],
+        "start": parts.start.tolist(),
+        "end": parts.end.tolist(),
+    }
+    if width is not None:
+        columns["tasks"] = (parts.cores // width[parts.job]).tolist()
+    columns["cores"] = parts.cores.tolist()
     if places is not None and parts.place is not None:
-        columns.append([places.names[place] for place in parts.place.tolist()])
-        head = (*PIECE_COLUMNS, "place")
-    _write_rows(path, head, list(zip(*columns, strict=True)))
+        columns["place"] = [places.names[place] for place in parts.place.tolist()]
+    _write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
 
 
 def _head(schedule: Schedule) -> tuple[str, ...]:

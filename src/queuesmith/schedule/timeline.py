@@ -129,8 +129,13 @@ def over_time(schedule: Schedule) -> Timeline:
 
 def curve(schedule: Schedule, name: CurveName) -> Steps:
     """Return one of the curves of :data:`CURVES` as a step function."""
+    return as_steps(schedule, CURVES[name](schedule))
+
+
+def as_steps(schedule: Schedule, spells: Spells) -> Steps:
+    """Add spells up to a step function, from the first submission to the last end."""
     first, last = horizon(schedule)
-    begin, finish, amount = CURVES[name](schedule)
+    begin, finish, amount = spells
     lasting = finish > begin
     begin, finish, amount = begin[lasting], finish[lasting], amount[lasting]
     time = np.concatenate([[first], begin, finish, [last]])

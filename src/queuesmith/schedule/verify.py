@@ -44,7 +44,7 @@ def usage(schedule: Schedule) -> Usage:
 
 def violations(schedule: Schedule) -> list[str]:
     """Return a sentence for each rule that the schedule breaks; none where it is feasible."""
-    rules = (_early, _endless, _wide, _overfull, _crowded, _incomplete, _beyond_share)
+    rules = (_early, _endless, _wide, _overfull, _crowded, _incomplete, _uneven, _beyond_share)
     found = [sentence for rule in rules if (sentence := rule(schedule)) is not None]
     return [*found, *schedule.cluster.violations(schedule)]
 
@@ -150,6 +150,24 @@ def _incomplete(schedule: Schedule) -> str | None:
     return (
         f"{np.count_nonzero(wrong)} jobs do not run each of their cores once; the first is "
         f"{_job(schedule, first)}, which has {jobs.cores[first]} and ran {ran[first]:.0f}."
+    )
+
+
+def _uneven(schedule: Schedule) -> str | None:
+    """In a bag every task takes the job's runtime; the job lasts from the first to the last."""
+    if schedule.pieces is None or TASK_CORES not in schedule.workload.extra:
+        return None
+    parts, count = schedule.pieces, len(schedule)
+    wrong = np.bincount(parts.job, parts.length != schedule.workload.runtime[parts.job], count) > 0
+    first_start, last_end = np.array(schedule.end), np.array(schedule.start)
+    np.minimum.at(first_start, parts.job, parts.start)
+    np.maximum.at(last_end, parts.job, parts.end)
+    wrong |= (first_start != schedule.start) | (last_end != schedule.end)
+    if not wrong.any():
+        return None
+    return (
+        f"{np.count_nonzero(wrong)} jobs have tasks that are not as long as the job says, or that "
+        f"begin or end beyond it; the first is {_job(schedule, int(np.argmax(wrong)))}."
     )
 
 

@@ -7,6 +7,6 @@ The order of events at one instant is::
 
     (completions, arrivals, one scheduling pass)
 
-Imports point one way: ``replay``, ``events``, ``passes``, ``runs``; ``front`` stands alone.
+Imports point one way: ``replay``, ``events``, ``passes``, ``runs``.
 ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """

@@ -71,14 +71,14 @@ def start_tasks(replay, place, tasks, now, backfill):
     note(replay.record, counters, job, now, tasks)
     replay.active[job] += tasks
     replay.waiting[job] -= tasks
-    queue.room[place] -= tasks
+    queue.startable[place] -= tasks
     if replay.waiting[job] == 0:
         leave(replay, place)
 
 
 @kernel
 def note(record, counters, job, now, tasks):
-    """Record a chunk; where there is no room left it is only counted."""
+    """Record a chunk; where there is no place left it is only counted."""
     if counters[CHUNKS] < len(record.job):
         record.job[counters[CHUNKS]] = job
         record.start[counters[CHUNKS]] = now
@@ -100,8 +100,8 @@ def complete(replay, now, backfill):
         replay.active[job] -= tasks
         place = replay.place[job]
         if place != NOBODY:
-            room = bags.limit[job] - replay.active[job]
-            queue.room[place] = min(room, replay.waiting[job])
+            within_share = bags.limit[job] - replay.active[job]
+            queue.startable[place] = min(within_share, replay.waiting[job])
 
 
 @kernel
@@ -115,7 +115,7 @@ def arrive(replay, now):
         queue.job[place] = job
         queue.width[place] = bags.width[job]
         queue.walltime[place] = bags.walltime[job]
-        queue.room[place] = min(bags.limit[job], bags.tasks[job])
+        queue.startable[place] = min(bags.limit[job], bags.tasks[job])
         queue.log_walltime[place] = bags.log_walltime[job]
         replay.place[job] = place
         job += 1
@@ -133,7 +133,7 @@ def leave(replay, place):
         queue.job[place] = queue.job[last]
         queue.width[place] = queue.width[last]
         queue.walltime[place] = queue.walltime[last]
-        queue.room[place] = queue.room[last]
+        queue.startable[place] = queue.startable[last]
         queue.score[place] = queue.score[last]
         queue.log_walltime[place] = queue.log_walltime[last]
         replay.place[queue.job[place]] = place

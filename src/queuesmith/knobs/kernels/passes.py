@@ -41,7 +41,7 @@ def score_queue(replay, now, knobs):
 def may_start(queue, i, free, longest, extra):
     """Tell whether a task of a waiting job may start now."""
     return (
-        queue.room[i] > 0
+        queue.startable[i] > 0
         and queue.width[i] <= free
         and (queue.walltime[i] <= longest or queue.width[i] <= extra)
     )
@@ -104,8 +104,8 @@ def wanted(queue, waiting, free):
     cores = 0
     fits = False
     for i in range(waiting):
-        cores += queue.room[i] * queue.width[i]
-        fits = fits or (queue.room[i] > 0 and queue.width[i] <= free)
+        cores += queue.startable[i] * queue.width[i]
+        fits = fits or (queue.startable[i] > 0 and queue.width[i] <= free)
     return cores, fits
 
 
@@ -115,8 +115,8 @@ def start_everyone(replay, now, backfill):
     queue, counters = replay.queue, replay.counters
     i = counters[WAITING] - 1
     while i >= 0:
-        if queue.room[i] > 0:
-            start_tasks(replay, i, queue.room[i], now, backfill)
+        if queue.startable[i] > 0:
+            start_tasks(replay, i, queue.startable[i], now, backfill)
         i -= 1
 
 
@@ -151,7 +151,7 @@ def schedule_pass(replay, now, knobs, backfill, doubt):
         most = counters[FREE]
         if queue.walltime[place] > longest:
             most = min(most, extra)
-        tasks = min(queue.room[place], most // queue.width[place])
+        tasks = min(queue.startable[place], most // queue.width[place])
         if queue.walltime[place] > longest:
             extra -= tasks * queue.width[place]
         start_tasks(replay, place, tasks, now, backfill)

@@ -34,18 +34,18 @@ class Bags(NamedTuple):
     kind: Any  # 0 to 3 for the classes A to D
 
 
-class Queue(NamedTuple):
+class BagQueue(NamedTuple):
     """Waiting jobs in no order, what a pass reads of each, and its score."""
 
     job: Any
     width: Any
     walltime: Any
-    room: Any  # tasks that could start if cores were free: within the share, not yet started
+    startable: Any  # tasks that could start if cores were free: within the share, not yet started
     score: Any
     log_walltime: Any
 
 
-class Running(NamedTuple):
+class RunningChunks(NamedTuple):
     """Chunks of tasks that run: a heap by their true end, a sorted list by the expected end."""
 
     end: Any
@@ -55,7 +55,7 @@ class Running(NamedTuple):
     due_cores: Any
 
 
-class Record(NamedTuple):
+class ChunkRecord(NamedTuple):
     """Every chunk that started, where one wants to know; else of no length."""
 
     job: Any
@@ -63,13 +63,13 @@ class Record(NamedTuple):
     tasks: Any
 
 
-class Replay(NamedTuple):
+class BagReplay(NamedTuple):
     """All that a replay in progress consists of."""
 
     bags: Bags
-    queue: Queue
-    running: Running
-    record: Record
+    queue: BagQueue
+    running: RunningChunks
+    record: ChunkRecord
     waiting: Any  # of each job, the tasks that have not started
     active: Any  # of each job, the tasks that run
     place: Any  # of each job, its place in the queue, or NOBODY
@@ -83,9 +83,9 @@ BAGS_TYPE = types.NamedTuple([FROZEN_INTS] * 6 + [FROZEN_REALS] * 2 + [FROZEN_IN
 REPLAY_TYPE = types.NamedTuple(
     [
         BAGS_TYPE,
-        types.NamedTuple([SMALL_INTS, INTS, INTS, INTS, REALS, REALS], Queue),
-        types.NamedTuple([INTS, SMALL_INTS, INTS, INTS, INTS], Running),
-        types.NamedUniTuple(INTS, 3, Record),
+        types.NamedTuple([SMALL_INTS, INTS, INTS, INTS, REALS, REALS], BagQueue),
+        types.NamedTuple([INTS, SMALL_INTS, INTS, INTS, INTS], RunningChunks),
+        types.NamedUniTuple(INTS, 3, ChunkRecord),
         INTS,
         INTS,
         SMALL_INTS,
@@ -94,32 +94,32 @@ REPLAY_TYPE = types.NamedTuple(
         INTS,
         REALS,
     ],
-    Replay,
+    BagReplay,
 )
 
 
-def new_replay(bags: Bags, cores: int, *, chunks: int = 0) -> Replay:
-    """Return a replay with all the room it will need, and with room to record some chunks."""
+def new_replay(bags: Bags, cores: int, *, chunks: int = 0) -> BagReplay:
+    """Return a replay with all the space it will need, and space to record some chunks."""
     count = len(bags.submit)
     running = int(min(cores, int(bags.tasks.sum())))
-    return Replay(
+    return BagReplay(
         bags,
-        Queue(
+        BagQueue(
             job=np.empty(count, np.int32),
             width=np.empty(count, np.int64),
             walltime=np.empty(count, np.int64),
-            room=np.empty(count, np.int64),
+            startable=np.empty(count, np.int64),
             score=np.empty(count, np.float64),
             log_walltime=np.empty(count, np.float64),
         ),
-        Running(
+        RunningChunks(
             end=np.empty(running, np.int64),
             job=np.empty(running, np.int32),
             tasks=np.empty(running, np.int64),
             due=np.empty(running, np.int64),
             due_cores=np.empty(running, np.int64),
         ),
-        Record(*(np.empty(chunks, np.int64) for _ in range(3))),
+        ChunkRecord(*(np.empty(chunks, np.int64) for _ in range(3))),
         waiting=np.empty(count, np.int64),
         active=np.empty(count, np.int64),
         place=np.empty(count, np.int32),

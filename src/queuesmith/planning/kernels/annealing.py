@@ -8,7 +8,7 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import BITS, INTS, copy
 from queuesmith.compiled.chance import below, next_random, uniform
 from queuesmith.planning.kernels.placing import place
-from queuesmith.planning.kernels.problem import JOBS_TYPE, ROOM_TYPE, STAIRCASE_TYPE
+from queuesmith.planning.kernels.problem import JOBS_TYPE, PLACING_TYPE, STAIRCASE_TYPE
 
 
 @kernel
@@ -28,18 +28,20 @@ def move(order, seed):
 
 
 @entry(
-    float64(JOBS_TYPE, STAIRCASE_TYPE, INTS, INTS, INTS, ROOM_TYPE, BITS, int64, float64, float64)
+    float64(
+        JOBS_TYPE, STAIRCASE_TYPE, INTS, INTS, INTS, PLACING_TYPE, BITS, int64, float64, float64
+    )
 )
-def anneal(jobs, stairs, order, trial, best, room, seed, steps, hot, cold):
+def anneal(jobs, stairs, order, trial, best, state, seed, steps, hot, cold):
     """Try so many changes of an order while it cools; return the least cost, kept in ``best``."""
-    cost = place(jobs, stairs, order, room)
+    cost = place(jobs, stairs, order, state)
     least = cost
     copy(best, order)
     cooling = math.log(cold / hot) / max(steps, 1)
     for step in range(steps):
         copy(trial, order)
         move(trial, seed)
-        new = place(jobs, stairs, trial, room)
+        new = place(jobs, stairs, trial, state)
         heat = hot * math.exp(cooling * step)
         if new <= cost or uniform(seed) < math.exp((cost - new) / heat):
             cost = new

@@ -27,8 +27,8 @@ class Staircase(NamedTuple):
     free: Any
 
 
-class Room(NamedTuple):
-    """Scratch: the cores that are left over time, and the starts."""
+class PlacingState(NamedTuple):
+    """Jobs being placed: the cores that are left over time, and the starts."""
 
     time: Any
     free: Any
@@ -37,4 +37,4 @@ class Room(NamedTuple):
 
 JOBS_TYPE = types.NamedTuple((INTS, INTS, INTS, REALS, REALS), Jobs)
 STAIRCASE_TYPE = types.NamedUniTuple(INTS, 2, Staircase)
-ROOM_TYPE = types.NamedUniTuple(INTS, 3, Room)
+PLACING_TYPE = types.NamedUniTuple(INTS, 3, PlacingState)

@@ -24,17 +24,17 @@ def next_bend(grid, start_cell, end_cell, length, latest):
 
 
 @kernel
-def exclude(jobs, grid, work, earliest, latest, bound, aim):
+def exclude(jobs, grid, prices, earliest, latest, bound, aim):
     """Leave out starts that cost a job so much that nothing below the aim is possible."""
-    add_up(grid, work)
+    add_up(grid, prices)
     cells = len(grid.area)
     slack = (aim - bound) * (1 + 1e-9) + 1e-6
     for job in range(len(jobs.length)):
         length = jobs.length[job]
-        limit = cheapest(jobs, grid, work, job, earliest[job], latest[job])[0] + slack
+        limit = cheapest(jobs, grid, prices, job, earliest[job], latest[job])[0] + slack
         limit += 1e-12 * abs(limit)
         start = earliest[job]
-        cost = own_cost(jobs, grid, work, job, start)
+        cost = own_cost(jobs, grid, prices, job, start)
         first, last = NEVER, earliest[job]
         while True:
             if cost <= limit:
@@ -49,7 +49,7 @@ def exclude(jobs, grid, work, earliest, latest, bound, aim):
                     last = latest[job]
                 break
             bend = next_bend(grid, a, b, length, latest[job])
-            after = own_cost(jobs, grid, work, job, bend)
+            after = own_cost(jobs, grid, prices, job, bend)
             if (cost <= limit) != (after <= limit):
                 crossing = start + (limit - cost) / (after - cost) * (bend - start)
                 if cost <= limit:
@@ -63,42 +63,42 @@ def exclude(jobs, grid, work, earliest, latest, bound, aim):
 
 
 @kernel
-def take_certain(jobs, stairs, earliest, latest, room):
+def take_certain(jobs, stairs, earliest, latest, state):
     """Take from the staircase what jobs hold wherever they start; return the stretches, or -1."""
     count = len(stairs.time)
     for i in range(count):
-        room.time[i] = stairs.time[i]
-        room.free[i] = stairs.free[i]
+        state.time[i] = stairs.time[i]
+        state.free[i] = stairs.free[i]
     for job in range(len(jobs.length)):
         start, end = latest[job], earliest[job] + jobs.length[job]
         if start < end:
-            first = stretch_of(room, count, start)
-            count = take(room, count, first, start, end, jobs.cores[job])
+            first = stretch_of(state, count, start)
+            count = take(state, count, first, start, end, jobs.cores[job])
     for i in range(count):
-        if room.free[i] < 0:
+        if state.free[i] < 0:
             return -1
     return count
 
 
 @kernel
-def fits(jobs, room, job, i, earliest, latest):
+def fits(jobs, state, job, i, earliest, latest):
     """Return whether a job fits into a stretch beside what the others hold for certain."""
-    free = room.free[i]
-    if latest <= room.time[i] < earliest + jobs.length[job]:
+    free = state.free[i]
+    if latest <= state.time[i] < earliest + jobs.length[job]:
         free += jobs.cores[job]  # what it holds itself
     return free >= jobs.cores[job]
 
 
 @kernel
-def first_fit(jobs, room, count, job, earliest, latest):
+def first_fit(jobs, state, count, job, earliest, latest):
     """Return the first start of a job in its window beside what the others hold for certain."""
     start = earliest
-    i = stretch_of(room, count, start)
+    i = stretch_of(state, count, start)
     while start <= latest:
-        if not fits(jobs, room, job, i, earliest, latest):
+        if not fits(jobs, state, job, i, earliest, latest):
             i += 1
-            start = room.time[i]
-        elif i + 1 >= count or room.time[i + 1] >= start + jobs.length[job]:
+            start = state.time[i]
+        elif i + 1 >= count or state.time[i + 1] >= start + jobs.length[job]:
             break
         else:
             i += 1
@@ -106,15 +106,15 @@ def first_fit(jobs, room, count, job, earliest, latest):
 
 
 @kernel
-def last_fit(jobs, room, count, job, earliest, latest):
+def last_fit(jobs, state, count, job, earliest, latest):
     """Return the last start of a job in its window beside what the others hold for certain."""
     start = latest
-    i = stretch_of(room, count, start + jobs.length[job] - 1)
+    i = stretch_of(state, count, start + jobs.length[job] - 1)
     while start >= earliest:
-        if not fits(jobs, room, job, i, earliest, latest):
-            start = room.time[i] - jobs.length[job]
+        if not fits(jobs, state, job, i, earliest, latest):
+            start = state.time[i] - jobs.length[job]
             i -= 1
-        elif room.time[i] <= start:
+        elif state.time[i] <= start:
             break
         else:
             i -= 1
@@ -122,23 +122,23 @@ def last_fit(jobs, room, count, job, earliest, latest):
 
 
 @kernel
-def narrow(jobs, stairs, successor, earliest, latest, room):
+def narrow(jobs, stairs, successor, earliest, latest, state):
     """Narrow the windows by what others hold for certain; False where nothing is left.
 
     Jobs that are alike start in the order of ``successor``, which loses no schedule.
     """
     jobs_count = len(jobs.length)
     for _ in range(ROUNDS):
-        count = take_certain(jobs, stairs, earliest, latest, room)
+        count = take_certain(jobs, stairs, earliest, latest, state)
         if count < 0:
             return False
         changed = False
         for job in range(jobs_count):
             low, high = earliest[job], latest[job]
             if low < high:
-                earliest[job] = first_fit(jobs, room, count, job, low, high)
+                earliest[job] = first_fit(jobs, state, count, job, low, high)
                 if high < NEVER:
-                    latest[job] = last_fit(jobs, room, count, job, low, high)
+                    latest[job] = last_fit(jobs, state, count, job, low, high)
                 changed |= earliest[job] > low or latest[job] < high
         for job in range(jobs_count):
             after = successor[job]

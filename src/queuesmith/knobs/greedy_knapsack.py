@@ -6,14 +6,16 @@ import time
 
 import numpy as np
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.compiled import load
+from queuesmith.knobs.bag_schedule import bag_schedule
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.kernels import runs
-from queuesmith.knobs.kernels.replay import CHUNKS, EASY, LIST, NONE, Record, new_replay
+from queuesmith.knobs.kernels.replay import CHUNKS, EASY, LIST, NONE, ChunkRecord, new_replay
+from queuesmith.knobs.options import BagOptions
 from queuesmith.knobs.setting import Knobs
-from queuesmith.knobs.task_schedule import TaskSchedule
+from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
 
 #: Who may overtake a job that does not fit, by the names of the engine.
@@ -25,14 +27,15 @@ def knapsack(
     cluster: Cluster | None = None,
     knobs: Knobs | None = None,
     *,
-    backfill: str = "list",
+    backfill: str = BagOptions.backfill,
     cores: int | None = None,
     strict: bool = False,
-) -> TaskSchedule:
+) -> Schedule:
     """Fill the machine with tasks in the order of priority, at every instant something happens.
 
     The job of the highest priority starts as many of its tasks as fit and as its share allows; the
-    rest of the machine goes to the next. Nothing is preempted.
+    rest of the machine goes to the next. Nothing is preempted. The pieces of the schedule are
+    chunks of tasks that started together.
 
     Parameters
     ----------
@@ -71,9 +74,9 @@ def knapsack(
         if made <= chunks:
             break
         chunks = made  # the same replay again, now with room for all
-    record = Record(*(column[:made] for column in replay.record))
+    record = ChunkRecord(*(column[:made] for column in replay.record))
     order = np.lexsort((record.job, record.start))
-    return TaskSchedule(
+    return bag_schedule(
         bags,
         machine,
         record.job[order],
@@ -86,12 +89,7 @@ def knapsack(
 
 def backfill_mode(backfill: str) -> int:
     """Return the kernel's number of a backfill; an error where there is none."""
-    if backfill not in BACKFILLS:
-        raise UsageError(
-            f"there is no backfill '{backfill}' for bags of tasks. "
-            f"Choose from: {', '.join(BACKFILLS)}."
-        )
-    return BACKFILLS[backfill]
+    return entry("backfill", backfill, BACKFILLS)
 
 
 def always() -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from queuesmith.planning.kernels.annealing import anneal
-from queuesmith.planning.problem import Problem, placed
+from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.workload.workload import Ints
 
 #: Placings to see how fast they are, and the fewest and most of one annealing.
@@ -18,8 +18,10 @@ PROBE, FEWEST, MOST = 20, 200, 100_000
 HOT, COLD = 0.2, 4e-4
 
 
-class Search:
+class OrderSearch:
     """Annealing over orders, from the best of some; the best order found is kept.
+
+    ``order`` is replaced by a better one, never written to, so other threads may keep it.
 
     Parameters
     ----------
@@ -31,9 +33,9 @@ class Search:
         What chance follows from.
     """
 
-    def __init__(self, problem: Problem, orders: Iterable[Ints], *, seed: int = 0) -> None:
+    def __init__(self, problem: PlanningProblem, orders: Iterable[Ints], *, seed: int = 0) -> None:
         self.problem = problem
-        self._room = problem.room()
+        self._state = problem.new_placing()
         costs = [(placed(problem, order)[0], order) for order in orders]
         self.cost, order = min(costs, key=lambda pair: pair[0])
         self.order = np.array(order)
@@ -52,7 +54,7 @@ class Search:
             np.array(self.order),
             np.empty_like(self.order),
             found,
-            self._room,
+            self._state,
             self._seed,
             placings,
             HOT * warmth * scale,

@@ -14,9 +14,10 @@ import numpy as np
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
-from queuesmith.knobs.kernels.replay import CANCEL, Replay
-from queuesmith.knobs.problem import Problem
+from queuesmith.knobs.kernels.replay import CANCEL, BagReplay
+from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.sweep_result import SweepResult
 from queuesmith.study.naming import version_facts
@@ -24,7 +25,6 @@ from queuesmith.study.store import DIGEST, Store
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
-DEFAULT_RANGE = "-2:2:0.1"
 #: How many parts a sweep is divided into at most; each is kept as soon as it is done.
 MOST_PARTS = 512
 
@@ -32,10 +32,10 @@ MOST_PARTS = 512
 def sweep(
     jobs: TaskJobs | Workload,
     cluster: Cluster | None = None,
-    ranges: str | Sequence[str] = DEFAULT_RANGE,
+    ranges: str | Sequence[str] = SweepOptions.ranges,
     *,
     cores: int | None = None,
-    backfill: str = "list",
+    backfill: str = BagOptions.backfill,
     workers: int | None = None,
     keep: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -73,61 +73,61 @@ def sweep(
     """
     load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
-    problem = Problem.of(jobs, cluster, cores=cores, backfill=backfill)
+    model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)
     texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
     settings = Settings.of(*(Range.parse(text) for text in texts))
     with ExitStack() as stack:
         store = None
         if keep is not None:
-            store = stack.enter_context(Store(keep, _facts(problem, texts)))
-        work = _Work(problem, settings, store, workers, progress)
-        work.replay_directions()
-        work.copy_or_replay_the_rest()
+            store = stack.enter_context(Store(keep, _facts(model, texts)))
+        state = _SweepState(model, settings, store, workers, progress)
+        state.replay_directions()
+        state.copy_or_replay_the_rest()
     return SweepResult(
-        problem.jobs.workload.name,
-        len(problem.jobs),
-        problem.cluster.cores,
-        describe_scheduler(problem),
+        model.jobs.workload.name,
+        len(model.jobs),
+        model.cluster.cores,
+        describe_scheduler(model),
         settings.values,
-        work.costs,
-        work.origin == runs.REPLAYED,
+        state.costs,
+        state.origin == runs.REPLAYED,
         time.perf_counter() - began,
     )
 
 
-def describe_scheduler(problem: Problem) -> str:
+def describe_scheduler(model: CostModel) -> str:
     """Say what is swept: ``list``, or ``knapsack`` where some job can be split."""
-    if not problem.jobs.is_malleable.any():
-        return problem.backfill
-    extra = "" if problem.backfill == "list" else f"+{problem.backfill}"
+    if not model.jobs.is_malleable.any():
+        return model.backfill
+    extra = "" if model.backfill == "list" else f"+{model.backfill}"
     return f"knapsack{extra}"
 
 
-def _facts(problem: Problem, ranges: Sequence[str]) -> dict[str, Any]:
+def _facts(model: CostModel, ranges: Sequence[str]) -> dict[str, Any]:
     """Return what names a sweep, by what messages call it."""
     return {
         "command": "sweep",
         "ranges": list(ranges),
-        "scheduler": describe_scheduler(problem),
-        "backfill": problem.backfill,
-        "cores": problem.cluster.cores,
-        "jobs of the log": f"{DIGEST}{problem.fingerprint()}",
+        "scheduler": describe_scheduler(model),
+        "backfill": model.backfill,
+        "cores": model.cluster.cores,
+        "jobs of the log": f"{DIGEST}{model.fingerprint()}",
         **version_facts(),
     }
 
 
-class _Work:
+class _SweepState:
     """The arrays that a sweep fills, part by part."""
 
     def __init__(
         self,
-        problem: Problem,
+        model: CostModel,
         settings: Settings,
         store: Store | None,
         workers: int | None,
         progress: Callable[[float], None] | None,
     ) -> None:
-        self.problem, self.settings, self.store = problem, settings, store
+        self.model, self.settings, self.store = model, settings, store
         self.workers, self.progress = workers, progress
         count = len(settings)
         self.costs = np.full((count, runs.COSTS), np.nan)
@@ -157,11 +157,11 @@ class _Work:
     def _in_parts(self, parts: list[Ints], first_number: int) -> None:
         todo = [i for i in range(len(parts)) if not self._taken_up(parts[i], first_number + i)]
 
-        def work(replay: Replay, i: int) -> None:
+        def replay_part(replay: BagReplay, i: int) -> None:
             rows = parts[todo[i]]
             costs, origin, clear = self.costs[rows], self.origin[rows], self.clear[rows]
             values = self.settings.values[rows]
-            self.problem.run_lines(replay, values, self.settings.doubt, costs, origin, clear)
+            self.model.run_lines(replay, values, self.settings.doubt, costs, origin, clear)
             if replay.counters[CANCEL]:
                 return
             self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear
@@ -169,8 +169,11 @@ class _Work:
                 kept = (np.ascontiguousarray(costs), origin, clear)
                 self.store.put(_key(first_number + todo[i]), b"".join(x.tobytes() for x in kept))
 
-        self.problem.in_threads(
-            work, len(todo), workers=self.workers, progress=self._reporting(first_number == 0)
+        self.model.in_threads(
+            replay_part,
+            len(todo),
+            workers=self.workers,
+            progress=self._reporting(first_number == 0),
         )
 
     def _reporting(self, first: bool) -> Callable[[float], None] | None:

@@ -15,9 +15,10 @@ from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import CancelledError
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import Floats, TaskJobs, rigid
+from queuesmith.knobs.greedy_knapsack import always, backfill_mode
 from queuesmith.knobs.kernels import runs
-from queuesmith.knobs.kernels.replay import CANCEL, Bags, Replay, new_replay
-from queuesmith.knobs.knapsack import always, backfill_mode
+from queuesmith.knobs.kernels.replay import CANCEL, BagReplay, Bags, new_replay
+from queuesmith.knobs.options import BagOptions
 from queuesmith.schedule.measures import CLASSES
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
@@ -27,7 +28,7 @@ REPORT_EVERY = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class CostModel:
     """Jobs, a machine and a way of scheduling, ready for replays under many settings.
 
     The log is packed once and shared by all threads; each thread has its own working space.
@@ -44,7 +45,7 @@ class Problem:
 
     jobs: TaskJobs
     cluster: Cluster
-    backfill: str = "list"
+    backfill: str = BagOptions.backfill
     _packed: Bags = field(init=False, repr=False)
     _number: Ints = field(init=False, repr=False)
 
@@ -63,9 +64,9 @@ class Problem:
         cluster: Cluster | None = None,
         *,
         cores: int | None = None,
-        backfill: str = "list",
-    ) -> Problem:
-        """Return the problem of a log on a machine; jobs that never fit are left out."""
+        backfill: str = BagOptions.backfill,
+    ) -> CostModel:
+        """Return the model of a log on a machine; jobs that never fit are left out."""
         bags = rigid(jobs) if isinstance(jobs, Workload) else jobs
         machine = as_cluster(bags.workload, cluster, cores)
         return cls(bags.fitting(machine.cores), machine, backfill)
@@ -76,13 +77,13 @@ class Problem:
         return dict(zip(CLASSES, self._number.tolist(), strict=True))
 
     def fingerprint(self) -> str:
-        """Return what tells this problem from any other, for taking up an interrupted sweep."""
+        """Return what tells this model from any other, for taking up an interrupted sweep."""
         digest = hashlib.sha256(f"{self.cluster.cores} {self.backfill}".encode())
         for column in self._packed:
             digest.update(np.ascontiguousarray(column).tobytes())
         return digest.hexdigest()
 
-    def new_replay(self) -> Replay:
+    def new_replay(self) -> BagReplay:
         """Return the working space of one thread."""
         return new_replay(self._packed, self.cluster.cores)
 
@@ -97,7 +98,7 @@ class Problem:
         costs = np.empty((len(settings), runs.COSTS))
         parts = np.array_split(np.arange(len(settings)), min(max(len(settings), 1), 64))
 
-        def work(replay: Replay, part: int) -> None:
+        def replay_part(replay: BagReplay, part: int) -> None:
             rows = parts[part]
             if not len(rows):
                 return
@@ -112,12 +113,12 @@ class Problem:
                 costs[first:last],
             )
 
-        self.in_threads(work, len(parts), workers=workers, progress=progress)
+        self.in_threads(replay_part, len(parts), workers=workers, progress=progress)
         return costs
 
     def run_lines(
         self,
-        replay: Replay,
+        replay: BagReplay,
         settings: Floats,
         doubt: float,
         costs: Floats,
@@ -140,7 +141,7 @@ class Problem:
 
     def in_threads(
         self,
-        work: Callable[[Replay, int], None],
+        task: Callable[[BagReplay, int], None],
         parts: int,
         *,
         workers: int | None = None,
@@ -150,7 +151,7 @@ class Problem:
         if workers is not None:
             whole_number("the number of workers", workers, 1, "Give 1 or more.")
         own = threading.local()
-        replays: list[Replay] = []
+        replays: list[BagReplay] = []
         stopped = threading.Event()
 
         def one(part: int) -> None:
@@ -159,7 +160,7 @@ class Problem:
             if not hasattr(own, "replay"):
                 own.replay = self.new_replay()
                 replays.append(own.replay)
-            work(own.replay, part)
+            task(own.replay, part)
 
         pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
         try:

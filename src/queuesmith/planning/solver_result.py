@@ -8,7 +8,7 @@ from queuesmith.workload.workload import Ints
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverResult:
     """An order of the jobs, where one was found, and a bound on the cost of all plans.
 
     The bound is minus infinity where nothing is proven.

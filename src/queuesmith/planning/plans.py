@@ -1,0 +1,88 @@
+"""Plans: jobs placed in some order, each as early as it fits, as schedules of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from queuesmith.base.errors import ScheduleError
+from queuesmith.base.registry import entry
+from queuesmith.planning.problem import PlanningProblem, placed
+from queuesmith.planning.snapshot import Snapshot
+from queuesmith.schedule import Schedule
+from queuesmith.workload.workload import Ints
+
+
+def fcfs(snapshot: Snapshot) -> NDArray[np.int64]:
+    """First come, first served."""
+    return np.arange(len(snapshot))
+
+
+def sjf(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Shortest walltime first."""
+    return np.argsort(snapshot.jobs.walltime, kind="stable")
+
+
+def ljf(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Longest walltime first."""
+    return np.argsort(-snapshot.jobs.walltime, kind="stable")
+
+
+#: The policies of the paper (section 2): each an order in which jobs are placed.
+POLICIES: Mapping[str, Callable[[Snapshot], NDArray[np.int64]]] = {
+    each.__name__: each for each in (fcfs, sjf, ljf)
+}
+
+
+def plan(snapshot: Snapshot, order: str | ArrayLike) -> Schedule:
+    """Place the jobs of a snapshot in an order, each as early as it fits beside those before.
+
+    Parameters
+    ----------
+    order
+        ``fcfs``, ``sjf``, ``ljf``, or the positions of all jobs in the order of their placing.
+    """
+    name = order if isinstance(order, str) else "order"
+    problem = PlanningProblem.of(snapshot, "artww")
+    return planned(snapshot, placed(problem, _positions(snapshot, order))[1], name)
+
+
+def planned(snapshot: Snapshot, start: Ints, policy: str, **further: Any) -> Schedule:
+    """Return the schedule of starts in seconds from now, in which jobs take their walltimes."""
+    begin = start + snapshot.now
+    end = begin + snapshot.jobs.walltime
+    return Schedule(snapshot.jobs, snapshot, begin, policy, own_end=end, **further)
+
+
+def best_policy(snapshot: Snapshot, objective: str) -> Schedule:
+    """Return the best plan of FCFS, SJF and LJF; the first of equals."""
+    plans = [plan(snapshot, name) for name in POLICIES]
+    return min(plans, key=lambda each: plan_value(each, objective))
+
+
+def plan_value(schedule: Schedule, objective: str) -> float:
+    """Return the value of an objective of plans: seconds count from the instant of the step."""
+    snapshot = schedule.cluster
+    if not isinstance(snapshot, Snapshot):
+        raise ScheduleError(
+            f"schedule '{schedule.policy}' is no plan of a snapshot, so it has no {objective} of "
+            "plans. Ask for one of its metrics."
+        )
+    problem = PlanningProblem.of(snapshot, objective)
+    return problem.value(problem.cost(schedule.start - snapshot.now))
+
+
+def _positions(snapshot: Snapshot, order: str | ArrayLike) -> Ints:
+    if isinstance(order, str):
+        way_out = "give the positions of the jobs"
+        return entry("policy", order, POLICIES, way_out=way_out, error=ScheduleError)(snapshot)
+    positions = np.asarray(order)
+    if not np.array_equal(np.sort(positions), np.arange(len(snapshot))):
+        raise ScheduleError(
+            f"an order of {len(snapshot)} jobs must name each position from 0 to "
+            f"{len(snapshot) - 1} once. Correct it."
+        )
+    return positions.astype(np.int64)
