@@ -16,15 +16,23 @@ if TYPE_CHECKING:
     from queuesmith.base.errors import QueuesmithError
     from queuesmith.cluster import Cluster
     from queuesmith.engine import simulate
+    from queuesmith.federation import Federation
+    from queuesmith.federation.methods import place
+    from queuesmith.grid import EtcMatrix
+    from queuesmith.grid.methods import map_jobs
+    from queuesmith.knobs.greedy_knapsack import knapsack
+    from queuesmith.knobs.sweeping import sweep
     from queuesmith.learning import Tuned
     from queuesmith.learning.pareto import pareto_front
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
+    from queuesmith.planning.solve import solve
     from queuesmith.policy import Policy
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
     from queuesmith.schedule import Schedule, history
     from queuesmith.schedule.confidence import confidence
+    from queuesmith.schedule.fidelity import Fidelity
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
@@ -36,28 +44,36 @@ if TYPE_CHECKING:
 # Where each public name lives. Names are imported when they are first used, so that
 # ``queuesmith --help`` does not wait for the compiler.
 _HOME = {
-    "Cluster": "queuesmith.cluster",
-    "Comparison": "queuesmith.report",
-    "Objective": "queuesmith.schedule.objective",
-    "Policy": "queuesmith.policy",
-    "QueuesmithError": "queuesmith.base.errors",
-    "Schedule": "queuesmith.schedule",
-    "Snapshot": "queuesmith.planning",
-    "Tuned": "queuesmith.learning",
-    "Workload": "queuesmith.workload",
     "bag_of_tasks": "queuesmith.workload.synthetic",
+    "Cluster": "queuesmith.cluster",
     "compare": "queuesmith.report",
+    "Comparison": "queuesmith.report",
     "confidence": "queuesmith.schedule.confidence",
     "demo_workload": "queuesmith.workload.synthetic",
+    "EtcMatrix": "queuesmith.grid",
+    "Federation": "queuesmith.federation",
+    "Fidelity": "queuesmith.schedule.fidelity",
     "history": "queuesmith.schedule",
+    "knapsack": "queuesmith.knobs.greedy_knapsack",
     "lublin": "queuesmith.workload.synthetic",
+    "map_jobs": "queuesmith.grid.methods",
+    "Objective": "queuesmith.schedule.objective",
     "pareto_front": "queuesmith.learning.pareto",
+    "place": "queuesmith.federation.methods",
+    "Policy": "queuesmith.policy",
+    "QueuesmithError": "queuesmith.base.errors",
     "read": "queuesmith.workload.files",
     "scale": "queuesmith.workload.scale",
+    "Schedule": "queuesmith.schedule",
     "simulate": "queuesmith.engine",
     "simulate_many": "queuesmith.study",
+    "Snapshot": "queuesmith.planning",
+    "solve": "queuesmith.planning.solve",
+    "sweep": "queuesmith.knobs.sweeping",
     "tune": "queuesmith.learning",
+    "Tuned": "queuesmith.learning",
     "verify": "queuesmith.schedule.verify",
+    "Workload": "queuesmith.workload",
     "write": "queuesmith.workload.files",
     "write_report": "queuesmith.report",
 }
@@ -65,6 +81,9 @@ _HOME = {
 __all__ = [
     "Cluster",
     "Comparison",
+    "EtcMatrix",
+    "Federation",
+    "Fidelity",
     "Objective",
     "Policy",
     "QueuesmithError",
@@ -77,12 +96,17 @@ __all__ = [
     "confidence",
     "demo_workload",
     "history",
+    "knapsack",
     "lublin",
+    "map_jobs",
     "pareto_front",
+    "place",
     "read",
     "scale",
     "simulate",
     "simulate_many",
+    "solve",
+    "sweep",
     "tune",
     "verify",
     "write",

@@ -160,7 +160,7 @@ def test_what_a_process_read_before_an_edit_is_not_kept_as_if_it_came_after(
 
 
 def test_the_grids_kernels_are_no_concern_of_the_engine() -> None:
-    engine = cache.PACKAGE / "engine" / "kernels" / "ordered.py"
+    engine = cache.PACKAGE / "engine" / "kernels" / "order_replay.py"
     needed = {path.relative_to(cache.PACKAGE) for path in cache.dependencies(cache.PACKAGE, engine)}
     assert {Path("engine/kernels/plan.py"), Path("compiled/due.py")} <= needed
     assert not any(path.parts[0] in ("grid", "federation", "knobs") for path in needed)

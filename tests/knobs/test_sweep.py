@@ -102,7 +102,7 @@ def test_there_must_be_jobs():
 
 
 def test_workers_must_be_one_or_more(log):
-    with pytest.raises(UsageError, match="the number of workers is 0"):
+    with pytest.raises(UsageError, match="workers is 0"):
         sweep(log, cores=CORES, ranges="0:1:1", workers=0)
 
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from queuesmith.learning.domination import dominated_by, dominated_volume, undominated
+from queuesmith.compiled.pareto import undominated
+from queuesmith.learning.domination import dominated_by, dominated_volume
 
 moocore = pytest.importorskip("moocore")
 

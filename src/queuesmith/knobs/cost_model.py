@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import CancelledError
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import Floats, TaskJobs, rigid
@@ -20,11 +17,9 @@ from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import CANCEL, BagReplay, Bags, new_replay
 from queuesmith.knobs.options import BagOptions
 from queuesmith.schedule.measures import CLASSES
+from queuesmith.study.pool import Pool
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
-
-#: How often progress is reported while replays run, in seconds.
-REPORT_EVERY = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +143,6 @@ class CostModel:
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Do the parts of some work on all cores; on Ctrl-C no thread goes on computing."""
-        if workers is not None:
-            whole_number("the number of workers", workers, 1, "Give 1 or more.")
         own = threading.local()
         replays: list[BagReplay] = []
         stopped = threading.Event()
@@ -162,23 +155,14 @@ class CostModel:
                 replays.append(own.replay)
             task(own.replay, part)
 
-        pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1)
-        try:
-            _watch([pool.submit(one, part) for part in range(parts)], progress)
-        except BaseException:
+        def cancel() -> None:
             stopped.set()
             for replay in replays:
                 replay.counters[CANCEL] = 1
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
 
+        def watch(done: int) -> None:
+            if progress is not None:
+                progress(done / parts)
 
-def _watch(running: list[Future[None]], progress: Callable[[float], None] | None) -> None:
-    pending = set(running)
-    while pending:
-        done, pending = wait(pending, timeout=REPORT_EVERY, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()
-        if progress is not None:
-            progress(1 - len(pending) / len(running))
+        with Pool(workers, cancel=cancel) as pool:
+            pool.each(one, range(parts), watch=watch)

@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.compiled.pareto import undominated
+
 Floats = NDArray[np.float64]
 
 #: Directions along which a volume of more than two dimensions is measured.
@@ -19,18 +21,6 @@ DIRECTIONS = 16_384
 def dominated_by(point: Floats, others: Floats) -> NDArray[np.bool_]:
     """Tell which others are at least as good in every column and better in one."""
     return np.asarray(np.all(others <= point, axis=1) & np.any(others < point, axis=1))
-
-
-def undominated(points: Floats) -> NDArray[np.int64]:
-    """Return the places of the points that no other dominates; of equal points the first."""
-    _, first = np.unique(points, axis=0, return_index=True)
-    # Whoever dominates a point has a smaller sum, so one pass over rising sums is enough.
-    candidates = first[np.lexsort((first, points[first].sum(axis=1)))]
-    kept: list[int] = []
-    for place in candidates:
-        if not dominated_by(points[place], points[kept]).any():
-            kept.append(int(place))
-    return np.array(sorted(kept), dtype=np.int64)
 
 
 def dominated_volume(points: Floats) -> float:

@@ -19,8 +19,8 @@ from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.compiled.pareto import undominated
 from queuesmith.learning.course import Progress
-from queuesmith.learning.domination import undominated
 from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
 from queuesmith.learning.offline_front import Front, Point, losses, measure
 from queuesmith.learning.split import Parts, check_objective

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from queuesmith.compiled.pareto import undominated
 from queuesmith.figures.palette import FAINT, INK, POLICY_COLOURS
 from queuesmith.figures.style import style
-from queuesmith.learning.domination import undominated
 from queuesmith.learning.offline_front import Front
 from queuesmith.report.figure_data import Floats
 from queuesmith.report.wording import Scale, common_time_scale, duration, metric_title
