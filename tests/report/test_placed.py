@@ -45,6 +45,11 @@ def test_the_best_that_is_proven_is_said_in_a_sentence():
     assert best_proven([placed(proof=None)]) is None
 
 
+def test_what_one_method_proves_holds_for_the_others():
+    weak, strong = placed(), placed(proof=Proof("makespan", 7.5, 7.5))
+    assert best_proven([weak, strong]).endswith("proven to be the least possible.")
+
+
 def test_a_report_of_placed_jobs_shows_proof_and_places(tmp_path):
     comparison = Comparison((placed(),), ("makespan", "mean_wait", "peak_link_load"))
     page = write_report(comparison, tmp_path / "page.html", command="queuesmith place ...")

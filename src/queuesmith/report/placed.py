@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from queuesmith.report.comparison import Comparison
 from queuesmith.report.wording import plain
 from queuesmith.schedule.metrics import METRICS
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.solving.status import Proof
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -92,9 +93,25 @@ def draw_place_use(comparison: Comparison) -> go.Figure:
     return figure
 
 
+def shared_proofs(schedules: Sequence[Schedule]) -> list[tuple[Schedule, Proof]]:
+    """Return the schedules of which something is proven, each with the best bound of all.
+
+    What one method proves holds for the others, too, where they minimise the same.
+    """
+    proven = [(each, each.proof) for each in schedules if each.proof is not None]
+    bounds: dict[str, float] = {}
+    for _, proof in proven:
+        if proof.lower_bound is not None:
+            bounds[proof.objective] = max(bounds.get(proof.objective, 0.0), proof.lower_bound)
+    return [
+        (schedule, replace(proof, lower_bound=bounds.get(proof.objective)))
+        for schedule, proof in proven
+    ]
+
+
 def proof_table(schedules: Sequence[Schedule]) -> str:
     """Return as HTML what each method minimised, what came out, and what is proven about it."""
-    rows = "".join(_proof_row(schedule) for schedule in schedules if schedule.proof is not None)
+    rows = "".join(_proof_row(*each) for each in shared_proofs(schedules))
     head = "".join(
         f"<th>{word}</th>"
         for word in ("method", "objective", "value", "nothing is below", "gap", "status", "took")
@@ -105,9 +122,7 @@ def proof_table(schedules: Sequence[Schedule]) -> str:
     )
 
 
-def _proof_row(schedule: Schedule) -> str:
-    proof = schedule.proof
-    assert proof is not None
+def _proof_row(schedule: Schedule, proof: Proof) -> str:
     gap = proof.gap_percent
     cells = (
         schedule.policy,
@@ -127,12 +142,10 @@ def _number(value: float) -> str:
 
 def best_proven(schedules: Sequence[Schedule]) -> str | None:
     """Say in a sentence how good the best schedule is, where something was proven."""
-    proven = [each for each in schedules if each.proof is not None]
+    proven = shared_proofs(schedules)
     if not proven:
         return None
-    best = min(proven, key=lambda each: each.proof.value if each.proof else np.inf)
-    proof = best.proof
-    assert proof is not None
+    best, proof = min(proven, key=lambda each: each[1].value)
     unit = " s" if proof.objective in METRICS and METRICS[proof.objective].unit == "s" else ""
     value = f"{best.policy}: {proof.objective} {_number(proof.value)}{unit}"
     if proof.gap_percent is None:
