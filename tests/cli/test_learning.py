@@ -98,7 +98,7 @@ def test_the_same_command_resumes_a_record_and_another_is_refused(run, jobs):
     assert json.loads(first.out) == json.loads(again.out)
     outcome = run(*words, "--seed", "9")
     assert outcome.code == 2
-    assert "is the record of another run: its seed is 0, not 9" in outcome.err
+    assert "the seed changed since it was begun, from 0 to 9. Begin anew" in outcome.err
 
 
 def test_a_learned_policy_works_wherever_a_policy_works(run, jobs, policy):

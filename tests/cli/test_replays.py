@@ -324,3 +324,22 @@ def test_lists_are_printed_in_every_format(run, command):
     table = run(command)
     assert table.code == 0
     assert len(table.out.splitlines()) > count
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_python_of_a_policy_file_is_run_once_it_is_trusted(
+    run, log, tmp_path, monkeypatch, command
+):
+    monkeypatch.setenv("QUEUESMITH_CONFIG", str(tmp_path / "config"))
+    (tmp_path / "my.py").write_text("def mine(job):\n    return job.cores\n")
+    (tmp_path / "policy.json").write_text('{"order": "my.py:mine", "backfill": "easy"}')
+    words = {
+        "simulate": ("simulate", log, "--policy", "policy.json"),
+        "compare": ("compare", log, "--policies", "policy.json,fcfs"),
+    }[command]
+    asked = run(*words)
+    assert asked.code == 2
+    assert "def mine(job):" in asked.err
+    assert "would run Python that was not trusted yet" in asked.err
+    assert run(*words, "--trust").code == 0
+    assert run(*words).code == 0

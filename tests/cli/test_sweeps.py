@@ -194,3 +194,50 @@ def test_no_jobs_at_all_get_one_sentence(run, tmp_path):
         outcome = run(command, "empty.csv", "--cores", 4, "--quiet")
         assert outcome.code == 1
         assert "nothing is left of 'empty' to replay" in outcome.err
+
+
+def test_a_second_sweep_to_the_same_table_is_told_who_has_it(run, log, tmp_path, monkeypatch):
+    """Both ended in a traceback, or in half a record."""
+    from queuesmith.study.store import Store
+
+    words = ("sweep", log, "--range", "0:1:1", "--quiet", "--out", tmp_path / "t.csv")
+    saved, second = Store.put, []
+
+    def meanwhile(self, *arguments):
+        if not second:
+            second.append(None)
+            second.append(run(*words))
+        saved(self, *arguments)
+
+    monkeypatch.setattr(Store, "put", meanwhile)
+    assert run(*words).code == 0
+    assert second[1].code == 2
+    assert "t.csv.unfinished' is in use by another run (process" in second[1].err
+    assert [path.name for path in tmp_path.glob("t.csv*")] == ["t.csv"]
+
+
+def test_a_result_that_cannot_be_written_leaves_the_record(run, log, tmp_path, monkeypatch):
+    """The record went first, so hours of work were lost to a full disk."""
+    import resource
+
+    words = ("sweep", log, "--range", "-1:1:0.25", "--quiet", "--out", tmp_path / "t.csv")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    from queuesmith.knobs import sweep_files
+
+    save = sweep_files.atomic_write
+
+    def full(path):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        return save(path)
+
+    monkeypatch.setattr(sweep_files, "atomic_write", full)
+    try:
+        outcome = run(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert outcome.code == 1
+    assert "t.csv' cannot be written" in outcome.err
+    assert [path.name for path in tmp_path.glob("t.csv*")] == ["t.csv.unfinished"]
+    monkeypatch.undo()
+    assert run(*words).code == 0
+    assert [path.name for path in tmp_path.glob("t.csv*")] == ["t.csv"]

@@ -10,7 +10,8 @@ from queuesmith.compiled.inside_numba import config
 
 #: Seconds from which on people wonder what goes on.
 LONG = 2.0
-#: Seconds on one core of 2024, of entries that take long; a test checks that there are such.
+#: Roughly, in a new process; some are estimated from what entries took one after the other. The
+#: first compilation on a machine replaces them. A test checks that there are such entries.
 USUAL = {
     "queuesmith.engine.kernels.order_replay.run_fixed": 11,
     "queuesmith.engine.kernels.order_replay.run_changing": 10,
