@@ -18,7 +18,10 @@ AnyPath = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
 #: The first bytes of compressed files that are not read, and how to unpack each.
 OTHER_COMPRESSION = {b"BZh": "bunzip2", b"\xfd7zXZ": "unxz", b"\x28\xb5\x2f\xfd": "unzstd"}
-LOG_SUFFIXES = (".gz", ".swf", ".sacct", ".csv", ".tsv", ".parquet", ".pq", ".txt", ".log")
+LOG_SUFFIXES = (
+    *(".gz", ".swf", ".sacct", ".events", ".csv", ".tsv"),
+    *(".parquet", ".pq", ".txt", ".log"),
+)
 
 
 def log_name(path: AnyPath) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.cluster.limits import Amounts, Association, Limits, QualityOfService
-from queuesmith.cluster.slurm_words import words
-from queuesmith.workload.slurm_text import count, duration, tres
+from queuesmith.workload.slurm_text import count, duration, tres, words_of
 
 Settings = Mapping[str, str]
 
@@ -73,7 +72,7 @@ _LIMIT_WORDS: dict[str, tuple[str, str]] = {
 _TIME_WORDS = ("maxwall", "maxwalldurationperjob", "maxwallperjob", "maxwalldurationpj")
 _AMOUNT_OF_TRES = {"cpu": "cores", "node": "nodes", "mem": "memory", "gres/gpu": "gpus"}
 #: What sacctmgr knows besides and a replay does not need.
-_ELSEWHERE = words(
+_ELSEWHERE = words_of(
     """
     description organization adminlevel defaultwckey wckeys clusters cluster classification
     controlhost controlport rpc features federation fedstate lft rgt id parentid coordinators admin
@@ -83,8 +82,8 @@ _ELSEWHERE = words(
     maxjobsaccruepa minprio newname rawusage names
     """
 )
-_QOS_WORDS = words("name priority flags preempt preemptmode gracetime usagefactor")
-_LINK_WORDS = words(
+_QOS_WORDS = words_of("name priority flags preempt preemptmode gracetime usagefactor")
+_LINK_WORDS = words_of(
     """
     name account accounts user users partition partitions parent parname parentname
     fairshare shares share qos qoslevel defqos defaultqos defaultaccount defaultacct

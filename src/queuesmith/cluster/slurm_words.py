@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from queuesmith.workload.slurm_text import words_of
+
 #: What decides when and where jobs run; kept as text, for policies that do as Slurm does.
 SCHEDULING = (
     "AccountingStorageEnforce",
@@ -82,20 +84,15 @@ _ELSEWHERE = re.compile(
 _BY_LOWER = {name.lower(): name for name in SCHEDULING}
 
 
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
-
 #: The keywords of a node's line that describe it, and those that do not matter to a replay.
-NODE_WORDS = words(
+NODE_WORDS = words_of(
     """
     nodename cpus procs boards sockets socketsperboard corespersocket threadspercore
     realmemory gres feature features availablefeatures activefeatures weight state reason
     corespeccount cpuspeclist memspeclimit cputot cpuefctv
     """
 )
-NODE_WORDS_ELSEWHERE = words(
+NODE_WORDS_ELSEWHERE = words_of(
     """
     nodeaddr nodehostname port bcastaddr tmpdisk cores parameters extra comment certtoken
     dynamicnorm topology gresdrain gresused allocmem allocnode freemem cpualloc cpuload arch
@@ -107,7 +104,7 @@ NODE_WORDS_ELSEWHERE = words(
     """
 )
 #: The same of a partition's line.
-PARTITION_WORDS = words(
+PARTITION_WORDS = words_of(
     """
     partitionname nodes default state maxtime defaulttime minnodes maxnodes maxcpuspernode
     defmempercpu defmempernode maxmempercpu maxmempernode priority priorityjobfactor
@@ -115,7 +112,7 @@ PARTITION_WORDS = words(
     denyqos allowgroups qos lln preemptmode gracetime
     """
 )
-PARTITION_WORDS_ELSEWHERE = words(
+PARTITION_WORDS_ELSEWHERE = words_of(
     """
     allocnodes allownodes alternate cpubind defcpupergpu defmempergpu disablerootjobs hidden
     reqresv rootonly resumetimeout suspendtime suspendtimeout selecttypeparameters

@@ -35,6 +35,11 @@ _JOB_ID = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]{1,15}|\[.{0,200}\]))?(?:\+[0-9]
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?.{0,12}")
 
 
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
 def zone_of(timezone: str) -> ZoneInfo:
     """Return a time zone by its name."""
     try:
