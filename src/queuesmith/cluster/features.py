@@ -18,7 +18,8 @@ _TOKEN = re.compile(r"\s*([&|,()\[\]]|\*[0-9]+|[^&|,()\[\]*\s]+)")
 def nodes_with(machine: NodeCluster, constraint: str) -> Mask:
     """Return which nodes have the features that a constraint asks for.
 
-    ``a&b`` asks for both, ``a|b`` for one of them, from left to right; brackets group. Of ``a*2&b*4`` and ``[a|b]``, which ask for different features of different nodes or for the
+    ``a&b`` asks for both, ``a|b`` for one of them, from left to right; brackets group. Of
+    ``a*2&b*4`` and ``[a|b]``, which ask for different features of different nodes or for the
     same of all, every node is returned that can be one of them.
 
     >>> from queuesmith.cluster import NodeKind

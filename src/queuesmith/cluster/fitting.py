@@ -18,6 +18,7 @@ from queuesmith.cluster.requests import (
     unknown_partition,
 )
 from queuesmith.workload import Workload
+from queuesmith.workload.requests import partition_column
 from queuesmith.workload.workload import Change, Ints
 
 Reason = Callable[[Workload, NodeCluster, JobRequests, int], str]
@@ -130,6 +131,7 @@ def _too_long(workload: Workload, machine: NodeCluster, requests: JobRequests) -
 
 
 def _label(workload: Workload, column: str, job: int) -> str:
+    column = partition_column(workload) if column == "partition" else column
     codes = workload.extra.get(column)
     return "" if codes is None or codes[job] < 0 else workload.label(column, int(codes[job]))
 
@@ -182,9 +184,10 @@ def _say_node(w: Workload, machine: NodeCluster, requests: JobRequests, job: int
 
 def _say_nodes(w: Workload, machine: NodeCluster, requests: JobRequests, job: int) -> str:
     may = int(requests.node_sets[requests.node_set[job]].sum())
+    where = _where(machine, requests, job)
     return (
         f"{_job(w, job)} asks for {requests.cores[job]} cores on {requests.least_nodes[job]} nodes,"
-        f" but of the {may} nodes of {_where(machine, requests, job)} too few have room for its part"
+        f" but of the {may} nodes of {where} too few have room for its part"
     )
 
 

@@ -80,12 +80,12 @@ class NodeCluster:
         users += [("an outage", outage.nodes) for outage in self.outages]
         users += [(f"switch '{switch.name}'", switch.nodes) for switch in self.switches]
         for what, nodes in users:
-            for node in nodes:
-                if node not in self.node_index:
-                    raise ClusterError(
-                        f"{what} names the node '{node}', but machine '{self.name}' has none of "
-                        "that name. Define the node, or take it out of the list."
-                    )
+            absent = set(nodes) - self.node_index.keys()
+            if absent:
+                raise ClusterError(
+                    f"{what} names the node '{min(absent)}', but machine '{self.name}' has none of "
+                    "that name. Define the node, or take it out of the list."
+                )
 
     def _check_qos(self) -> None:
         if not self.qos:

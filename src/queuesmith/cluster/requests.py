@@ -15,7 +15,12 @@ from queuesmith.cluster.limits import inherited
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.nodes import Partition
 from queuesmith.workload import Workload
-from queuesmith.workload.requests import EXCLUSIVE, EXCLUSIVE_USER
+from queuesmith.workload.requests import (
+    EXCLUSIVE,
+    EXCLUSIVE_USER,
+    label_texts,
+    partition_column,
+)
 from queuesmith.workload.slurm_text import megabytes
 from queuesmith.workload.workload import Ints
 
@@ -196,16 +201,15 @@ class _Jobs:
 
     def names(self, column: str) -> NDArray[Any]:
         """Return a column as texts, empty where unknown."""
+        if column == "partition":
+            column = partition_column(self.workload)
         if column == "user":
             codes, labels = self.workload.user, self.workload.labels.get("user", ())
         elif self.has(column):
             codes, labels = self.workload.extra[column], self.workload.labels.get(column, ())
         else:
             return np.full(len(self), "", object)
-        texts = np.array([*labels, ""], object)
-        named = (codes >= 0) & (codes < len(labels))
-        plain = np.array([str(code) for code in codes], object) if not labels else texts[-1]
-        return np.where(named, texts[np.where(named, codes, -1)], plain)
+        return label_texts(codes, labels)
 
 
 def _numbers_of(names: NDArray[Any], known: tuple[str, ...]) -> Ints:

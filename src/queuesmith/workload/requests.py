@@ -34,7 +34,7 @@ from queuesmith.workload.slurm_text import (
     megabytes,
 )
 from queuesmith.workload.tables import coded
-from queuesmith.workload.workload import Ints
+from queuesmith.workload.workload import Ints, Workload
 
 Columns = dict[str, NDArray[Any]]
 Labels = dict[str, tuple[str, ...]]
@@ -135,6 +135,25 @@ def request_columns(texts: Mapping[str, Sequence[str]]) -> tuple[Columns, Labels
         if names:
             columns[name], labels[name] = codes, names
     return columns, labels
+
+
+def partition_column(workload: Workload) -> str:
+    """Return the column that divides a log's jobs by where they ran: ``partition`` or ``queue``.
+
+    Logs in SWF often have queues and no partitions.
+    """
+    partition, queue = (workload.extra.get(name) for name in ("partition", "queue"))
+    divided = partition is not None and len(np.unique(partition[partition >= 0])) > 1
+    return "queue" if not divided and queue is not None and (queue >= 0).any() else "partition"
+
+
+def label_texts(codes: Ints, labels: Sequence[str]) -> NDArray[Any]:
+    """Return numbers as the texts they stand for; the number where it has none, "" below 0."""
+    distinct, where = np.unique(codes, return_inverse=True)
+    texts = [
+        "" if code < 0 else (labels[code] if code < len(labels) else str(code)) for code in distinct
+    ]
+    return np.array([*texts, ""], object)[where]
 
 
 def attempts(ids: Sequence[str]) -> Ints | None:
