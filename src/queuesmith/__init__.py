@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from queuesmith.base.errors import QueuesmithError
-    from queuesmith.cluster import Cluster
+    from queuesmith.cluster import Cluster, NodeCluster
+    from queuesmith.cluster.sources import machine_from
     from queuesmith.engine import simulate
     from queuesmith.learning import Tuned
     from queuesmith.learning.pareto import pareto_front
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Cluster": "queuesmith.cluster",
     "Comparison": "queuesmith.report",
+    "NodeCluster": "queuesmith.cluster",
     "Objective": "queuesmith.schedule.objective",
     "Policy": "queuesmith.policy",
     "QueuesmithError": "queuesmith.base.errors",
@@ -51,6 +53,7 @@ _HOME = {
     "demo_workload": "queuesmith.workload.synthetic",
     "history": "queuesmith.schedule",
     "lublin": "queuesmith.workload.synthetic",
+    "machine_from": "queuesmith.cluster.sources",
     "pareto_front": "queuesmith.learning.pareto",
     "read": "queuesmith.workload.files",
     "scale": "queuesmith.workload.scale",
@@ -65,6 +68,7 @@ _HOME = {
 __all__ = [
     "Cluster",
     "Comparison",
+    "NodeCluster",
     "Objective",
     "Policy",
     "QueuesmithError",
@@ -78,6 +82,7 @@ __all__ = [
     "demo_workload",
     "history",
     "lublin",
+    "machine_from",
     "pareto_front",
     "read",
     "scale",

@@ -11,7 +11,7 @@ import typer
 
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
-from queuesmith.cli import demo, engine, federations, grids, logs, replays, sweeps
+from queuesmith.cli import demo, engine, federations, grids, logs, machines, replays, sweeps
 from queuesmith.cli import learning as tuning
 from queuesmith.cli import offline_fronts as fronts
 from queuesmith.cli import planning as optima
@@ -48,6 +48,7 @@ for command in (
     logs.generate,
     logs.convert,
     logs.scale,
+    machines.machine,
     replays.simulate,
     replays.compare,
     replays.report,

@@ -284,8 +284,8 @@ def _partitions_of_lists(
     nodes = {name: own for name, own in nodes.items() if own}
     if nodes:
         inferred["partitions"] = (
-            "the nodes on which the jobs of a partition ran; no job that ended within its time asked "
-            "for more time, none for more nodes"
+            "the nodes on which the jobs of a partition ran; no job that ended within its time "
+            "asked for more time, none for more nodes"
         )
     return _limited(seen, nodes)
 

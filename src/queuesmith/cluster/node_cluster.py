@@ -79,7 +79,8 @@ class NodeCluster:
         users = [(f"partition '{p.name}'", p.nodes) for p in self.partitions]
         users += [("an outage", outage.nodes) for outage in self.outages]
         users += [(f"switch '{switch.name}'", switch.nodes) for switch in self.switches]
-        for what, nodes in users:
+        # Partitions of all nodes share one list of them, which is looked at once.
+        for what, nodes in {id(nodes): (what, nodes) for what, nodes in users}.values():
             absent = set(nodes) - self.node_index.keys()
             if absent:
                 raise ClusterError(

@@ -52,14 +52,15 @@ class NodeKind:
         object.__setattr__(self, "nodes", names_of(self.nodes, "a kind of nodes"))
         if not self.nodes:
             raise ClusterError("a kind of nodes has no node. Name at least one, such as n[1-4].")
-        whole_number(f"cores of {self}", self.cores, 1, "Give the cores of one node.")
-        number(f"cores of {self}", self.cores, 1, LARGEST_WIDTH, "Give the cores of one node.")
+        what = f"the nodes from '{self.nodes[0]}' on"  # all their names take time to write
+        whole_number(f"cores of {what}", self.cores, 1, "Give the cores of one node.")
+        number(f"cores of {what}", self.cores, 1, LARGEST_WIDTH, "Give the cores of one node.")
         if self.memory is not None:
-            whole_number(f"memory of {self}", self.memory, 1, "Give the MB of one node.")
+            whole_number(f"memory of {what}", self.memory, 1, "Give the MB of one node.")
         for name, amount in self.gres.items():
-            whole_number(f"'{name}' of {self}", amount, 0, "Give how many one node has.")
-        whole_number(f"weight of {self}", self.weight, 0, "Give a number from 0 up.")
-        whole_number(f"threads_per_core of {self}", self.threads_per_core, 1, "Give 1 or more.")
+            whole_number(f"'{name}' of {what}", amount, 0, "Give how many one node has.")
+        whole_number(f"weight of {what}", self.weight, 0, "Give a number from 0 up.")
+        whole_number(f"threads_per_core of {what}", self.threads_per_core, 1, "Give 1 or more.")
         object.__setattr__(self, "features", tuple(dict.fromkeys(self.features)))
 
     def __str__(self) -> str:
