@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.errors import WorkloadError
 from queuesmith.workload.slurm_text import (
     JobMemory,
     count,
@@ -135,6 +136,33 @@ def request_columns(texts: Mapping[str, Sequence[str]]) -> tuple[Columns, Labels
         if names:
             columns[name], labels[name] = codes, names
     return columns, labels
+
+
+def with_requests(log: Workload, submitted: Workload) -> Workload:
+    """Return a log with what another record of the same jobs tells of their requests besides.
+
+    A log of sacct does not tell, for example, how tasks were to be spread; what was submitted does.
+
+    Parameters
+    ----------
+    log
+        What happened.
+    submitted
+        What was submitted, such as ``*.events``; jobs are told by their ids.
+    """
+    place = {int(id): i for i, id in enumerate(submitted.id)}
+    index = np.array([place.get(int(id), -1) for id in log.id], np.int64)
+    if not (index >= 0).any():
+        raise WorkloadError(
+            f"no job of '{log.name}' has an id that stands in '{submitted.name}', too, so their "
+            "requests cannot be told. Give what was submitted to the same machine."
+        )
+    extra, labels = dict(log.extra), dict(log.labels)
+    for name, column in submitted.extra.items():
+        if name not in extra and np.issubdtype(column.dtype, np.integer):
+            extra[name] = np.where(index >= 0, column[index], -1)
+            labels |= {name: submitted.labels[name]} if name in submitted.labels else {}
+    return log.replaced(extra=extra, labels=labels)
 
 
 def partition_column(workload: Workload) -> str:

@@ -4,10 +4,10 @@ A good export is
 
     sacct --allusers --allocations --parsable2 --starttime 2024-01-01 --endtime 2024-07-01
     --format JobID,JobIDRaw,User,Account,Group,Partition,QOS,Submit,Start,End,Elapsed,
-    Timelimit,State,NNodes,AllocCPUS,ReqCPUS,Eligible,ReqMem,ReqTRES,AllocTRES,Constraints,
-    Flags,NodeList,JobName
+    Timelimit,State,NNodes,AllocCPUS,ReqCPUS,Eligible,ReqMem,ReqTRES,AllocTRES,Flags,NodeList,
+    Constraints
 
-(one line), with the job name last because it may contain the separator.
+(one line), with the constraints last because they may contain the separator.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ USED_COLUMNS = (
     *("alloccpus", "ncpus", "reqcpus", "alloctres", "reqtres", "allocnodes", "nnodes"),
     *("eligible", "reqmem", "reqgres", "reqnodes", "ntasks", "constraints", "flags", "nodelist"),
 )
+#: Columns that may hold the separator; the one that does must be the last.
+FREE_TEXTS = ("jobname", "constraints")
 WAITING_STATES = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 ACTIVE_STATES = (
     "RUNNING",
@@ -293,13 +295,13 @@ def _cells(row: str, number: int, names: list[str], trailing: bool, path: AnyPat
     cells = row.rstrip("\r").split("|")
     if trailing and cells[-1] == "":
         del cells[-1]
-    if len(cells) > len(names) and names[-1] == "jobname":
+    if len(cells) > len(names) and names[-1] in FREE_TEXTS:
         last = len(names) - 1
         cells[last:] = ["|".join(cells[last:])]
     if len(cells) != len(names):
         raise WorkloadError(
             f"line {number} of '{path}' has {len(cells)} columns, but there are {len(names)}. "
-            "Correct the line or --columns; a JobName with '|' in it must be the last column."
+            "Correct the line or --columns; JobName or Constraints with '|' in it must be the last."
         )
     return cells
 

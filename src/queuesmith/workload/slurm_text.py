@@ -139,7 +139,8 @@ def job_memory(text: str) -> JobMemory:
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise ValueError(text)
-    amount = float(match[1]) * _MEGABYTES[match[2]]
+    stated = float(match[1]) if "." in match[1] else int(match[1])
+    amount = stated * _MEGABYTES[match[2]]
     for flag in _PER_CORE_FLAGS:
         if amount >= flag:
             return JobMemory(per_core=min(round(amount - flag), LARGEST))
