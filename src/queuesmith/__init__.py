@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from queuesmith.base.errors import QueuesmithError
-    from queuesmith.cluster import Cluster
+    from queuesmith.cluster import Cluster, NodeCluster
+    from queuesmith.cluster.sources import machine_from
     from queuesmith.engine import simulate
     from queuesmith.federation import Federation
     from queuesmith.federation.methods import place
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 # Where each public name lives. Names are imported when they are first used, so that
 # ``queuesmith --help`` does not wait for the compiler.
 _HOME = {
+    "NodeCluster": "queuesmith.cluster",
     "bag_of_tasks": "queuesmith.workload.synthetic",
     "Cluster": "queuesmith.cluster",
     "compare": "queuesmith.report",
@@ -56,6 +58,7 @@ _HOME = {
     "history": "queuesmith.schedule",
     "knapsack": "queuesmith.knobs.greedy_knapsack",
     "lublin": "queuesmith.workload.synthetic",
+    "machine_from": "queuesmith.cluster.sources",
     "map_jobs": "queuesmith.grid.methods",
     "Objective": "queuesmith.schedule.objective",
     "pareto_front": "queuesmith.learning.pareto",
@@ -84,6 +87,7 @@ __all__ = [
     "EtcMatrix",
     "Federation",
     "Fidelity",
+    "NodeCluster",
     "Objective",
     "Policy",
     "QueuesmithError",
@@ -98,6 +102,7 @@ __all__ = [
     "history",
     "knapsack",
     "lublin",
+    "machine_from",
     "map_jobs",
     "pareto_front",
     "place",

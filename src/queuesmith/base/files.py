@@ -30,7 +30,10 @@ LIMIT_VARIABLE = "QUEUESMITH_UNPACK_LIMIT"
 _CHUNK = 2**20
 #: A temporary file that is as old, in seconds, belongs to no process that still writes.
 ABANDONED = 3600.0
-LOG_SUFFIXES = (".gz", ".swf", ".sacct", ".csv", ".tsv", ".parquet", ".pq", ".txt", ".log")
+LOG_SUFFIXES = (
+    *(".gz", ".swf", ".sacct", ".events", ".csv", ".tsv"),
+    *(".parquet", ".pq", ".txt", ".log"),
+)
 
 
 def log_name(path: AnyPath) -> str:

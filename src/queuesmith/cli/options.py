@@ -40,8 +40,10 @@ class LogOptions:
     """Which log is meant, how it is read, and which part of it is taken."""
 
     panel: ClassVar = "The log"
-    log: Annotated[Path, typer.Argument(help="The job log: SWF, sacct text, CSV or Parquet.")]
-    log_format: Annotated[str, _option("auto, swf, sacct, csv or parquet.")] = "auto"
+    log: Annotated[
+        Path, typer.Argument(help="The job log: SWF, sacct text, events, CSV or Parquet.")
+    ]
+    log_format: Annotated[str, _option("auto, swf, sacct, events, csv or parquet.")] = "auto"
     columns: Annotated[
         str | None, _option("Columns of a sacct text without header: names, or 'xdmod'.")
     ] = None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.cluster.config_lines import config_lines
 from queuesmith.policy.orders import ORDERS
 from queuesmith.workload.slurm_text import duration
 
@@ -15,7 +14,6 @@ _TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife")
 _SWITCHES = ("PriorityFavorSmall",)
 #: Slurm holds times in 32 bits; this one is "unlimited".
 _UNLIMITED = 2**32 - 1
-_DEEPEST_INCLUDE = 10
 
 
 @dataclass(frozen=True)
@@ -36,42 +34,21 @@ def read_slurm_conf(path: str | Path) -> SlurmConf:
     parameters = {name: 0.0 for name in known.values() if "Weight" in name}
     partitions: dict[str, float] = {}
     default = 1.0
-    for line in _lines(Path(path)):
-        fields = {key.lower(): value for key, value in re.findall(r"(\w+)\s*=\s*(\S+)", line)}
-        if "partitionname" in fields:
+    for line in config_lines(path, error=PolicyError):
+        name = line.values.get("partitionname")
+        if name is not None:
             # Priority is the older word for both the factor and the tier.
-            stated = fields.get("priorityjobfactor", fields.get("priority"))
+            stated = line.values.get("priorityjobfactor", line.values.get("priority"))
             factor = default if stated is None else _number(path, "PriorityJobFactor", stated)
-            if fields["partitionname"].upper() == "DEFAULT":
+            if name.upper() == "DEFAULT":
                 default = factor
             else:
-                partitions[fields["partitionname"]] = factor
+                partitions[name] = factor
             continue
-        for key, value in fields.items():
+        for key, value in line.values.items():
             if key in known:
                 parameters[known[key]] = _number(path, known[key], value)
     return SlurmConf(parameters, partitions)
-
-
-def _lines(path: Path, depth: int = 0) -> Iterator[str]:
-    """Yield the lines without comments, those of included files in their place."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise PolicyError(
-            f"'{path}' cannot be read: {error.strerror}. Give the path of a slurm.conf."
-        ) from error
-    for line in re.sub(r"\\\n", " ", re.sub(r"#.*", "", text)).splitlines():
-        include = re.fullmatch(r"\s*include\s+(\S+)\s*", line, re.IGNORECASE)
-        if include is None:
-            yield line
-        elif depth == _DEEPEST_INCLUDE:
-            raise PolicyError(
-                f"'{path}' includes '{include[1]}', more than {_DEEPEST_INCLUDE} files deep. "
-                "Let no file include itself."
-            )
-        else:
-            yield from _lines(path.parent / include[1], depth + 1)
 
 
 def _number(path: str | Path, name: str, value: str) -> float:

@@ -8,6 +8,7 @@ from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, format_suffix, read_bytes
 from queuesmith.base.registry import known
 from queuesmith.workload.clean import Overrun
+from queuesmith.workload.events import parse_events
 from queuesmith.workload.sacct import parse_sacct
 from queuesmith.workload.swf import parse_swf, write_swf
 from queuesmith.workload.tables import parse_csv, parse_parquet, write_csv, write_parquet
@@ -16,6 +17,7 @@ from queuesmith.workload.workload import Workload
 READERS: dict[str, Callable[..., Workload]] = {
     "swf": parse_swf,
     "sacct": parse_sacct,
+    "events": parse_events,
     "csv": parse_csv,
     "parquet": parse_parquet,
 }
@@ -27,6 +29,7 @@ WRITERS: dict[str, Callable[[Workload, AnyPath], None]] = {
 FORMAT_OF_SUFFIX = {
     ".swf": "swf",
     ".sacct": "sacct",
+    ".events": "events",
     ".csv": "csv",
     ".tsv": "csv",
     ".parquet": "parquet",
@@ -50,8 +53,8 @@ def read(
     path
         The file, plain or gzipped.
     format
-        ``"swf"``, ``"sacct"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name of the file,
-        and where that does not tell, by its content.
+        ``"swf"``, ``"sacct"``, ``"events"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name
+        of the file, and where that does not tell, by its content.
     columns
         What the columns of a sacct log without a header line are: ``"xdmod"`` or their names.
     timezone
@@ -122,6 +125,8 @@ def _detected(data: bytes, path: AnyPath, columns: str | Sequence[str] | None) -
     first = next((line for line in lines if line), b"").decode("latin-1")
     if first.startswith(";") or (len(first.split()) == 18 and "|" not in first):
         return "swf"
+    if first.startswith("-dt") and "|" in first:
+        return "events"
     if "|" in first:
         return "sacct"
     if any(separator in first for separator in ",;\t"):

@@ -4,9 +4,10 @@ A good export is
 
     sacct --allusers --allocations --parsable2 --starttime 2024-01-01 --endtime 2024-07-01
     --format JobID,JobIDRaw,User,Account,Group,Partition,QOS,Submit,Start,End,Elapsed,
-    Timelimit,State,NNodes,AllocCPUS,ReqCPUS,JobName
+    Timelimit,State,NNodes,AllocCPUS,ReqCPUS,Eligible,ReqMem,ReqTRES,AllocTRES,Flags,NodeList,
+    Constraints
 
-(one line), with the job name last because it may contain the separator.
+(one line), with the constraints last because they may contain the separator.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.clean import Overrun, RawLog, clean
+from queuesmith.workload.requests import attempts, request_columns
 from queuesmith.workload.slurm_text import (
     LARGEST,
     UNKNOWN,
@@ -58,7 +60,10 @@ USED_COLUMNS = (
     *("jobid", "jobidraw", "cluster", "user", *CODED_COLUMNS),
     *("submit", "start", "end", "elapsed", "elapsedraw", "timelimit", "timelimitraw"),
     *("alloccpus", "ncpus", "reqcpus", "alloctres", "reqtres", "allocnodes", "nnodes"),
+    *("eligible", "reqmem", "reqgres", "reqnodes", "ntasks", "constraints", "flags", "nodelist"),
 )
+#: Columns that may hold the separator; the one that does must be the last.
+FREE_TEXTS = ("jobname", "constraints")
 WAITING_STATES = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 ACTIVE_STATES = (
     "RUNNING",
@@ -147,7 +152,8 @@ def read_sacct(
         Second 0 is the first submission; ``epoch`` is its Unix time. ``extra`` holds
         ``real_start``, ``jobid`` (as Slurm spells it), ``allocated_cores``,
         ``requested_cores``, ``nodes``, and, as numbers with labels, ``account``, ``log_group``,
-        ``partition``, ``qos`` and ``state``.
+        ``partition``, ``qos`` and ``state``; and what jobs ask nodes for, where the log tells it
+        (see `queuesmith.workload.requests`).
     """
     return parse_sacct(
         read_bytes(path), path, columns=columns, timezone=timezone, overrun=overrun, strict=strict
@@ -178,7 +184,7 @@ def parse_sacct(
     start, early = _starts(table, submit, zone)
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0
     runtime, short = _runtime(table, start, zone)
-    log, wide = _raw_log(table, submit, start, runtime, epoch)
+    log, wide = _raw_log(table, submit, start, runtime, epoch, zone)
     workload = clean(log, overrun=overrun, strict=strict)
     mended = (*workload.changes, early, short, wide)
     return workload.replaced(changes=()).noting(steps, *unfinished, *mended)
@@ -289,13 +295,13 @@ def _cells(row: str, number: int, names: list[str], trailing: bool, path: AnyPat
     cells = row.rstrip("\r").split("|")
     if trailing and cells[-1] == "":
         del cells[-1]
-    if len(cells) > len(names) and names[-1] == "jobname":
+    if len(cells) > len(names) and names[-1] in FREE_TEXTS:
         last = len(names) - 1
         cells[last:] = ["|".join(cells[last:])]
     if len(cells) != len(names):
         raise WorkloadError(
             f"line {number} of '{path}' has {len(cells)} columns, but there are {len(names)}. "
-            "Correct the line or --columns; a JobName with '|' in it must be the last column."
+            "Correct the line or --columns; JobName or Constraints with '|' in it must be the last."
         )
     return cells
 
@@ -410,7 +416,7 @@ def _runtime(table: _Table, start: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
 
 
 def _raw_log(
-    table: _Table, submit: Ints, start: Ints, runtime: Ints, epoch: int
+    table: _Table, submit: Ints, start: Ints, runtime: Ints, epoch: int, zone: ZoneInfo
 ) -> tuple[RawLog, Change]:
     allocated = _cores(table, ("alloccpus", "ncpus"), "alloctres")
     requested = _cores(table, ("reqcpus",), "reqtres")
@@ -420,6 +426,8 @@ def _raw_log(
     users, user_names = coded(table.columns.get("user", [""] * len(table)))
     extra, labels = _further_columns(table)
     extra |= {"requested_cores": requested, "allocated_cores": allocated}
+    if "eligible" in table.columns:
+        extra["eligible_after"] = _eligible_after(table, submit, zone)
     if (start >= 0).any():
         extra["real_start"] = np.where(start >= 0, start - epoch, -1)
     log = RawLog(
@@ -452,4 +460,29 @@ def _further_columns(table: _Table) -> tuple[dict[str, NDArray[Any]], dict[str, 
     if "jobid" in table.columns:
         table.convert("jobid", job_number, "a job id")
         extra["jobid"] = np.array([text.strip() for text in table.columns["jobid"]], dtype=str)
-    return extra, labels
+    if "cluster" not in extra and (again := attempts(_ids(table))) is not None:
+        extra["attempt"] = again
+    asked, names = request_columns(table.columns)
+    return {**extra, **asked}, {**labels, **names}
+
+
+def _ids(table: _Table) -> list[str]:
+    name = table.first_of("jobidraw", "jobid")
+    assert name is not None
+    return table.columns[name]
+
+
+def _eligible_after(table: _Table, submit: Ints, zone: ZoneInfo) -> Ints:
+    """Return how long after its submission each job could start at all, -1 where unknown."""
+    texts, submitted = table.columns["eligible"], table.columns["submit"]
+    # Most jobs can start at once; their dates need not be read again.
+    later = np.fromiter((a != b for a, b in zip(texts, submitted, strict=True)), np.bool_)
+    after = np.zeros(len(table), np.int64)
+    parse = date_parser(zone)
+    for i in np.flatnonzero(later):
+        try:
+            moment = parse(texts[i])
+        except (ValueError, OverflowError):
+            moment = -1
+        after[i] = max(moment - submit[i], 0) if moment >= 0 else -1
+    return after

@@ -1,0 +1,40 @@
+"""When nodes are not there: maintenance, failures, drained nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from queuesmith.base.errors import ClusterError
+from queuesmith.cluster.nodes import names_of
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A time during which nodes run no job.
+
+    Parameters
+    ----------
+    nodes
+        Their names, or Slurm's short form of them; none: all nodes of the machine.
+    begin, end
+        From when up to when, as Unix seconds (of a log without a date: its own seconds); None:
+        since ever, or for ever.
+    reason
+        Why, where that is known.
+    planned
+        Whether it is known beforehand, so that no job is started that would run into it. One that
+        is not ends the jobs that run.
+    """
+
+    nodes: tuple[str, ...] = ()
+    begin: int | None = None
+    end: int | None = None
+    reason: str = ""
+    planned: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", names_of(self.nodes, "an outage"))
+        if self.begin is not None and self.end is not None and self.end <= self.begin:
+            raise ClusterError(
+                f"an outage ends at {self.end}, but it begins at {self.begin}. Let it end later."
+            )

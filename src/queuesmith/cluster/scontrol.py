@@ -1,0 +1,158 @@
+"""A running cluster as ``scontrol show`` tells it: nodes, partitions, settings, reservations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from queuesmith.base.errors import ClusterError
+from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes
+from queuesmith.cluster.hostlist import expanded
+from queuesmith.cluster.node_cluster import NodeCluster
+from queuesmith.cluster.nodes import NodeKind
+from queuesmith.cluster.outages import Outage
+from queuesmith.cluster.slurm_fields import (
+    Fields,
+    joined,
+    node_kind,
+    outage_of,
+    partition,
+    states,
+    strange_words,
+)
+from queuesmith.cluster.slurm_words import means_nothing_here, scheduling_word
+from queuesmith.workload.slurm_text import date_parser, zone_of
+
+_WORD = re.compile(r"(?:^|\s)([A-Z]\w*)=")
+_CONFIG = re.compile(r"(\w+)\s+= ?(.*)")
+_BEGIN = re.compile(r"\s*(NodeName|PartitionName|ReservationName)=")
+
+
+@dataclass
+class _Reading:
+    """What has been read so far."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    name: str | None = None
+    nodes: list[Fields] = field(default_factory=list)
+    partitions: list[Fields] = field(default_factory=list)
+    reservations: list[Fields] = field(default_factory=list)
+    strange: Counter[str] = field(default_factory=Counter)
+
+
+def machine_of_scontrol(*paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
+    """Read what ``scontrol show`` prints, with or without ``-o``, in one file or several.
+
+    Nodes that are down or drained, and reservations for maintenance, become outages.
+
+    Parameters
+    ----------
+    paths
+        The output of ``scontrol show nodes``, ``partitions``, ``config``, ``reservations``.
+    timezone
+        The zone of the cluster's clock, for the dates of reservations.
+    """
+    reading = _Reading()
+    for path in paths:
+        text = decoded(check_text(read_bytes(path), path, "scontrol's output"))
+        _read_text(reading, text, str(path))
+    if not reading.nodes:
+        raise ClusterError(f"'{paths[0]}' shows no node. Add the output of scontrol show nodes.")
+    return _machine(reading, timezone)
+
+
+def shows_a_cluster(text: str) -> bool:
+    """Tell whether a text is what scontrol shows and not a configuration file."""
+    return re.search(r"\b(CPUTot|TotalNodes|CPUAlloc)=", text) is not None
+
+
+def _read_text(reading: _Reading, text: str, path: str) -> None:
+    where = {
+        "nodename": reading.nodes,
+        "partitionname": reading.partitions,
+        "reservationname": reading.reservations,
+    }
+    for number, block in _blocks(text):
+        if _BEGIN.match(block):
+            values, spelling = _values(block)
+            fields = Fields(values, f"line {number} of '{path}'")
+            where[next(iter(values))].append(fields)
+            if "reservationname" not in values:
+                reading.strange += strange_words(fields, spelling)
+        elif (match := _CONFIG.fullmatch(block.strip())) is not None:
+            _note_setting(reading, match[1], match[2].strip())
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each node, partition or reservation as one line, and each line of a configuration."""
+    kept, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if kept and line.startswith((" ", "\t")) and not _BEGIN.match(line):
+            kept += line
+            continue
+        if kept:
+            yield first, kept
+        kept, first = (line, number) if _BEGIN.match(line) else ("", 0)
+        if not kept and line.strip():
+            yield number, line
+    if kept:
+        yield first, kept
+
+
+def _values(block: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the values by keyword in small letters, and how each keyword is spelled."""
+    parts = _WORD.split(block)[1:]
+    pairs = list(zip(parts[::2], parts[1::2], strict=True))
+    return (
+        {key.lower(): value.strip() for key, value in pairs},
+        {key.lower(): key for key, _ in pairs},
+    )
+
+
+def _note_setting(reading: _Reading, keyword: str, value: str) -> None:
+    name = scheduling_word(keyword)
+    if keyword.lower() == "clustername":
+        reading.name = value
+    elif name is not None:
+        if value.lower() not in ("(null)", ""):
+            reading.settings[name] = re.sub(r" (sec|usec|min)$", "", value)
+    elif not means_nothing_here(keyword):
+        reading.strange[keyword] += 1
+
+
+def _machine(reading: _Reading, timezone: str) -> NodeCluster:
+    kinds: list[NodeKind] = []
+    outages: list[Outage] = []
+    by_thread = "CR_CPU" in reading.settings.get("SelectTypeParameters", "").upper()
+    for fields in reading.nodes:
+        nodes = expanded(fields.values["nodename"])
+        if "FUTURE" in states(fields):
+            continue
+        kinds.append(node_kind(fields, nodes, by_thread=by_thread))
+        away = outage_of(fields, nodes)
+        outages += [] if away is None else [away]
+    names = [node for kind in kinds for node in kind.nodes]
+    return NodeCluster(
+        kinds=joined(kinds),
+        name=reading.name or "cluster",
+        partitions=tuple(partition(fields, names, {}) for fields in reading.partitions),
+        outages=(*outages, *_maintenance(reading, timezone)),
+        settings=reading.settings,
+        not_understood=dict(reading.strange),
+    )
+
+
+def _maintenance(reading: _Reading, timezone: str) -> Iterator[Outage]:
+    """Yield the reservations that keep nodes free for maintenance."""
+    date = date_parser(zone_of(timezone))
+    for fields in reading.reservations:
+        if "MAINT" not in (fields.text("flags") or "").upper():
+            continue
+        yield Outage(
+            expanded(fields.text("nodes") or ""),
+            begin=fields.number("starttime", parse=date),
+            end=fields.number("endtime", parse=date),
+            reason=f"reservation {fields.values['reservationname']}",
+        )
