@@ -6,14 +6,15 @@ import time
 from collections.abc import Sequence
 
 from queuesmith.base.errors import CancelledError, PolicyError
-from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.order_replay import OrderedRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuledRun
 from queuesmith.engine.self_tuning_replay import TuningRun
-from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
+from queuesmith.engine.slurm_replay import SlurmRun
+from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, Slurm, as_policy
 from queuesmith.policy.rulebase import Ruled
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
@@ -22,7 +23,7 @@ from queuesmith.workload import Workload
 
 def simulate(
     workload: Workload,
-    cluster: Cluster | None = None,
+    cluster: Cluster | NodeCluster | None = None,
     policy: AnyPolicy | str = "fcfs+easy",
     *,
     cores: int | None = None,
@@ -37,6 +38,7 @@ def simulate(
         The jobs. Those wider than the machine are left out and counted.
     cluster, cores
         The machine, or just its number of processors; by default the size that the log states.
+        On a machine of nodes jobs are placed by ``slurm(...)``.
     policy
         A policy, or one as it is written: ``"fcfs+easy"``.
     strict
@@ -66,7 +68,7 @@ class Replay:
     def __init__(
         self,
         workload: Workload | Packed,
-        cluster: Cluster,
+        cluster: Cluster | NodeCluster,
         policy: AnyPolicy | str,
         *,
         strict: bool = False,
@@ -107,12 +109,19 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
+            pieces=self._run.pieces if isinstance(self._run, SlurmRun) else None,
         )
 
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderedRun | RuledRun | TuningRun | PythonRun:
+) -> OrderedRun | RuledRun | TuningRun | PythonRun | SlurmRun:
+    if isinstance(packed.cluster, NodeCluster) and not isinstance(policy, Slurm):
+        raise PolicyError(
+            f"policy '{policy}' knows a number of cores, but machine '{packed.cluster.name}' has "
+            "nodes, on which only slurm(...) places jobs so far. Replay slurm(), or give the "
+            f"machine as cores={packed.cluster.cores}."
+        )
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
         # One candidate: a planner that has nothing to tune.
         policy = SelfTuning((policy.order,))
@@ -123,6 +132,8 @@ def _prepared(
             f"policy '{policy}' does not plan, so it cannot take reservations. "
             "Use dynp(...) or an order with the backfill plan, for example fcfs+plan."
         )
+    if isinstance(policy, Slurm):
+        return SlurmRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderedRun(packed, policy)
     if isinstance(policy, Ruled):
