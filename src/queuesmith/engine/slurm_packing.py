@@ -114,7 +114,7 @@ def _knobs(workload: Workload, settings: SlurmSettings) -> Ints:
         *(or_endless("default_queue_depth"), settings["sched_interval"]),
         *(settings["PriorityCalcPeriod"], settings["PriorityMaxAge"], settings.fair_tree),
         *(workload.epoch or 0, settings["start_delay"], settings["completion_delay"]),
-        settings.backfills,
+        *(settings.backfills, settings["clock_offset"]),
     ]
     assert len(values) == KNOBS
     return _frozen(np.array([int(value) for value in values], np.int64))

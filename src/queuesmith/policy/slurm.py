@@ -53,8 +53,9 @@ _WORDS = {
     "PriorityFlags": "",
     "PriorityWeightTRES": "",
 }
-#: How long the machine takes for what a replay does at once, in seconds.
-DELAYS = {"start_delay": 0.0, "completion_delay": 0.0}
+#: How long the machine takes for what a replay does at once, in seconds, and how long before the
+#: first submission the clocks of the backfill and of priorities began: no file tells.
+DELAYS = {"start_delay": 0.0, "completion_delay": 0.0, "clock_offset": 0.0}
 #: What must be above 0, for something happens again and again after so many seconds.
 _PERIODS = ("bf_interval", "bf_resolution", "sched_interval", "PriorityCalcPeriod")
 NAMES = (*SCHEDULING, *PRIORITIES, *_WORDS, *DELAYS)

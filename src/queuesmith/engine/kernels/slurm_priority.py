@@ -73,6 +73,8 @@ def recalculate(replay, now):
     decay = replay.weights[DECAY] ** (now - counters[LAST_CALC])
     for i in range(len(shares.usage)):
         shares.usage[i] *= decay
+    if not replay.knobs[FAIR_TREE]:
+        share_out(replay)  # the classic formula looks before it counts what is new
     for i in range(counters[HELD]):
         job = running.due_job[i]
         if replay.jobs.association[job] >= 0:
@@ -85,7 +87,8 @@ def recalculate(replay, now):
             above = shares.parent[above]
         shares.fresh[i] = 0.0
     counters[LAST_CALC] = now
-    share_out(replay)
+    if replay.knobs[FAIR_TREE]:
+        share_out(replay)
     for i in range(counters[QUEUED]):
         prioritize(replay, replay.queue[i], now)
     for i in range(1, counters[QUEUED]):

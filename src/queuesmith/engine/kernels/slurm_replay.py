@@ -20,6 +20,7 @@ from queuesmith.engine.kernels.slurm_state import (
     CALC_PERIOD,
     HELD,
     LAST_CALC,
+    OFFSET,
     QUEUE_DEPTH,
     QUEUED,
     SCHED_INTERVAL,
@@ -83,16 +84,24 @@ def next_return(replay, now):
 
 
 @kernel
+def next_of(begin, period, now):
+    """Return the next instant after now of something that happens every so many seconds."""
+    return now + period - (now - begin) % period
+
+
+@kernel
 def replay_slurm(replay):
     """Replay all jobs; fills starts and pieces."""
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
     count = len(jobs.eligible)
-    begin = jobs.eligible[jobs.arrival[0]]
-    counters[LAST_CALC] = begin
+    first = jobs.eligible[jobs.arrival[0]]
+    begin = first - knobs[OFFSET]  # when the daemon's clocks began
+    counters[LAST_CALC] = first
     share_out(replay)
-    calculation, full = begin + knobs[CALC_PERIOD], begin + knobs[SCHED_INTERVAL]
-    last_backfill, changed, dirty = begin - knobs[BF_INTERVAL], NEVER, False
-    returning = next_return(replay, begin)
+    calculation = next_of(begin, knobs[CALC_PERIOD], first)
+    full = next_of(begin, knobs[SCHED_INTERVAL], first)
+    changed, dirty = NEVER, False
+    returning = next_return(replay, first)
     while counters[CANCEL] == 0:
         arrived = counters[ARRIVED]
         if arrived == count and counters[QUEUED] == 0:
@@ -102,7 +111,8 @@ def replay_slurm(replay):
         pending = counters[QUEUED] > 0
         filling = NEVER
         if pending and changed != NEVER and knobs[BACKFILLS]:
-            filling = max(last_backfill + knobs[BF_INTERVAL], changed + 1)
+            # It looks every so many seconds, whether something has changed or not.
+            filling = next_of(begin, knobs[BF_INTERVAL], changed)
         looking = full if pending and dirty else NEVER
         now = min(min(arrival, completion), min(min(filling, looking), calculation))
         now = min(now, returning)
@@ -127,7 +137,7 @@ def replay_slurm(replay):
             returning = next_return(replay, now)
             event = True
         if now >= full:
-            full = now + knobs[SCHED_INTERVAL] - (now - begin) % knobs[SCHED_INTERVAL]
+            full = next_of(begin, knobs[SCHED_INTERVAL], now)
             if now == looking:
                 start_by_priority(replay, now, count)
                 dirty = False
@@ -137,7 +147,6 @@ def replay_slurm(replay):
         if now == filling:
             # Whatever starts is a change that the next pass looks at.
             changed = now if backfill(replay, now) > 0 else NEVER
-            last_backfill = now
         if now == calculation - knobs[CALC_PERIOD] and counters[QUEUED] > 0:
             if counters[HELD] == 0 and arrived == count and returning == NEVER:
                 if start_by_priority(replay, now, count) == 0:

@@ -21,8 +21,8 @@ from queuesmith.engine.kernels.constants import NOBODY
 # Places in the array of knobs that are whole numbers.
 BF_INTERVAL, BF_WINDOW, BF_RESOLUTION, BF_MAX_TEST, BF_MAX_USER, BF_MAX_PARTITION = range(6)
 BF_MAX_START, WINDOW_STEP, QUEUE_DEPTH, SCHED_INTERVAL, CALC_PERIOD, MAX_AGE = range(6, 12)
-FAIR_TREE, EPOCH, START_DELAY, COMPLETION_DELAY, BACKFILLS = range(12, 17)
-KNOBS = 17
+FAIR_TREE, EPOCH, START_DELAY, COMPLETION_DELAY, BACKFILLS, OFFSET = range(12, 18)
+KNOBS = 18
 # Places in the array of knobs that are real numbers.
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
