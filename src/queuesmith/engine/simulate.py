@@ -53,8 +53,19 @@ def simulate(
     >>> simulate(jobs, cores=1).wait.tolist()
     [0, 10]
     """
-    chosen = as_cluster(workload, cluster, cores)
+    chosen = as_machine(workload, cluster, cores)
     return Replay(workload, chosen, policy, strict=strict, reservations=reservations).run()
+
+
+def as_machine(
+    workload: Workload, cluster: Cluster | NodeCluster | None, cores: int | None
+) -> Cluster | NodeCluster:
+    """Return the machine that is meant: one of nodes as it is, or else as `as_cluster` does."""
+    if isinstance(cluster, NodeCluster) and cores in (None, cluster.cores):
+        return cluster
+    if isinstance(cluster, NodeCluster):
+        cluster = Cluster(cluster.cores, cluster.name)
+    return as_cluster(workload, cluster, cores)
 
 
 class Replay:

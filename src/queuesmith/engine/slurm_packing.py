@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.cluster import Amounts, Limits, NodeCluster
-from queuesmith.cluster.limits import inherited, share_tree
+from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.limit_table import LimitTable, counted_amounts
+from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, node_arrays
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.slurm_state import (
-    COUNTED,
     KNOBS,
     SLURM_COUNTERS,
     FairShares,
@@ -53,19 +52,22 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         free=_free(packed),
         later=_free(packed),
         choice=NodeChoice(
-            *(np.zeros(node_count, np.int64) for _ in range(3)),
-            *(np.zeros(node_count, np.bool_) for _ in range(2)),
-            np.zeros((4, int(packed.leaf.max()) + 2), np.int64),
+            room=_zeros(node_count),
+            node=_zeros(node_count),
+            cores=_zeros(node_count),
+            usable=np.zeros(node_count, np.bool_),
+            spare=np.zeros(node_count, np.bool_),
+            switches=np.zeros((4, int(packed.leaf.max()) + 2), np.int64),
         ),
         pieces=NodePieces(
-            np.zeros(count, np.int64),
-            *(np.zeros(pieces, np.int64) for _ in range(2)),
-            np.zeros((pieces, kinds), np.int64),
+            _zeros(count), _zeros(pieces), _zeros(pieces), np.zeros((pieces, kinds), np.int64)
         ),
-        running=SlurmRunning(*(np.zeros(held + 1, np.int64) for _ in range(4))),
+        running=SlurmRunning(*(_zeros(held + 1) for _ in range(4))),
         reserved=Reserved(
-            *(np.zeros(records, np.int64) for _ in range(3)),
-            np.zeros((records, node_count), np.bool_),
+            begin=_zeros(records),
+            end=_zeros(records),
+            next=_zeros(records),
+            free=np.zeros((records, node_count), np.bool_),
         ),
         shares=shares,
         limit=_frozen(limits.most),
@@ -79,8 +81,11 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         weights=_weights(settings),
         counters=np.zeros(SLURM_COUNTERS, np.int64),
         start=np.full(count, -1, np.int64),
-        started=np.zeros(0, np.int64),
     )
+
+
+def _zeros(count: int) -> Ints:
+    return np.zeros(count, np.int64)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -169,6 +174,10 @@ def _leaves(machine: NodeCluster) -> Ints:
     leaves = [switch for switch in machine.switches if switch.nodes]
     if "tree" not in machine.settings.get("TopologyPlugin", "").lower() or not leaves:
         return leaf
+    # Of switches that fit alike, the one whose nodes come first by name is taken.
+    place = np.empty_like(leaf)
+    place[by_name(machine)] = np.arange(len(leaf))
+    leaves.sort(key=lambda switch: min(place[machine.node_index[node]] for node in switch.nodes))
     for number, switch in enumerate(leaves):
         leaf[[machine.node_index[node] for node in switch.nodes]] = number
     leaf[leaf < 0] = len(leaves)
@@ -265,14 +274,16 @@ def _size(
     if "SMALL_RELATIVE_TO_TIME" in settings.flags:
         minutes = np.maximum(workload.walltime / 60.0, 1.0)
         return np.minimum(requests.cores / minutes / machine.cores, 1.0)
-    nodes = requests.least_nodes / len(machine.node_names)
+    # Without --nodes a job asks for one node at least, however many its tasks will need.
+    stated = workload.extra.get("requested_nodes", np.ones(len(workload), np.int64))
+    nodes = np.maximum(stated, 1) / len(machine.node_names)
     both: Floats = (nodes + requests.cores / machine.cores) / 2.0
     return np.clip(1.0 - both if settings.favours_small else both, 0.0, 1.0)
 
 
 def _resources(machine: NodeCluster, requests: JobRequests, settings: SlurmSettings) -> Floats:
     """Return the part of PriorityWeightTRES: amounts asked for, over those of the machine."""
-    amounts = _amounts(requests)
+    amounts = counted_amounts(requests)
     names = {"cpu": 0, "node": 1, "mem": 2, "gres/gpu": 3, "billing": 0}
     nodes = node_arrays(machine)
     totals = [machine.cores, len(nodes.cores), nodes.memory.sum(), nodes.gpus.sum()]
@@ -283,90 +294,6 @@ def _resources(machine: NodeCluster, requests: JobRequests, settings: SlurmSetti
             whole = 1 if "NO_NORMAL_TRES" in settings.flags else max(int(totals[column]), 1)
             priority = priority + weight * amounts[:, column] / whole
     return priority
-
-
-# -- limits ----------------------------------------------------------------------------
-
-
-def _amounts(requests: JobRequests) -> Ints:
-    """Return what each job counts in limits: cores, nodes, memory, GPUs, jobs."""
-    memory = np.where(
-        requests.memory_per_core > 0,
-        requests.memory_per_core * requests.cores,
-        requests.memory_per_node * requests.least_nodes,
-    )
-    gpus = requests.gpus_per_node * requests.least_nodes
-    jobs = np.ones_like(requests.cores)
-    return np.stack([requests.cores, requests.least_nodes, memory, gpus, jobs], axis=1)
-
-
-class LimitTable:
-    """The limits of QOS and associations, each with who is counted together.
-
-    Attributes
-    ----------
-    most
-        The most of each thing, one row a limit.
-    first, of_jobs
-        The limits of each job: from where to where they stand, and their rows.
-    amounts
-        What each job counts.
-    """
-
-    def __init__(self, workload: Workload, machine: NodeCluster, requests: JobRequests) -> None:
-        self.amounts = _amounts(requests)
-        self._rows: dict[tuple[Any, ...], int] = {}
-        self._most: list[list[int]] = []
-        found = [[] for _ in range(len(workload))] if not machine.enforces_limits else None
-        lists = found if found is not None else self._of_all(workload, machine, requests)
-        self.first = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
-        self.of_jobs = np.array([row for each in lists for row in each], np.int64)
-        self.most: Ints = np.array(self._most, np.int64).reshape(-1, COUNTED)
-
-    def _of_all(
-        self, workload: Workload, machine: NodeCluster, requests: JobRequests
-    ) -> list[list[int]]:
-        links = inherited(machine.associations) if machine.associations else ()
-        parent = share_tree(machine.associations).parent if links else np.zeros(0, np.int64)
-        qos_number = {qos.name: i for i, qos in enumerate(machine.qos)}
-        known: dict[tuple[int, ...], list[int]] = {}
-        keys = (requests.qos, requests.association, requests.partition, workload.user)
-        lists = []
-        for key in zip(*(column.tolist() for column in keys), strict=True):
-            if key not in known:
-                qos, link, partition, user = key
-                rows: list[int] = []
-                named = machine.partitions[partition].qos if partition >= 0 else None
-                both = dict.fromkeys([qos, qos_number.get(named or "", -1)])
-                account = links[link].account if link >= 0 else ""
-                for number in (each for each in both if each >= 0):
-                    held = machine.qos[number].limits
-                    rows += self._of_limits(("qos", number), held, user, account)
-                above = link
-                if link >= 0:
-                    rows += self._row(("user of", link), links[link].limits.user)
-                while above >= 0:
-                    rows += self._row(("group", above), links[above].limits.group)
-                    above = int(parent[above])
-                known[key] = rows
-            lists.append(known[key])
-        return lists
-
-    def _of_limits(
-        self, key: tuple[Any, ...], limits: Limits, user: int, account: str
-    ) -> Iterator[int]:
-        yield from self._row((*key, "group"), limits.group)
-        yield from self._row((*key, "user", user), limits.user)
-        yield from self._row((*key, "account", account), limits.account)
-
-    def _row(self, key: tuple[Any, ...], amounts: Amounts) -> list[int]:
-        values = [amounts.cores, amounts.nodes, amounts.memory, amounts.gpus, amounts.jobs]
-        if all(value is None for value in values):
-            return []
-        if key not in self._rows:
-            self._rows[key] = len(self._most)
-            self._most.append([2**62 if value is None else value for value in values])
-        return [self._rows[key]]
 
 
 # -- shares ----------------------------------------------------------------------------

@@ -52,6 +52,7 @@ _WORDS = {
     "PriorityFavorSmall": "NO",
     "PriorityFlags": "",
     "PriorityWeightTRES": "",
+    "FastSchedule": "",
 }
 #: How long the machine takes for what a replay does at once, in seconds, and how long before the
 #: first submission the clocks of the backfill and of priorities began: no file tells.
@@ -169,8 +170,14 @@ class SlurmSettings:
 
     @property
     def fair_tree(self) -> bool:
-        """Whether fair-share is by the fair tree, as it is unless that is switched off."""
-        return "NO_FAIR_TREE" not in self.flags
+        """Whether fair-share is by the fair tree, not by the classic formula.
+
+        It is by default since Slurm 19.05. A configuration with the keyword FastSchedule, which
+        20.02 gave up, is taken to be older.
+        """
+        if self.flags & {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"}:
+            return False
+        return "FAIR_TREE" in self.flags or not self.words["FastSchedule"]
 
     @property
     def favours_small(self) -> bool:

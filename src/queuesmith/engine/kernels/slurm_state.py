@@ -201,13 +201,14 @@ class SlurmReplay(NamedTuple):
     weights: Any
     counters: Any
     start: Any
-    started: Any
 
 
 SLURM_REPLAY = types.NamedTuple(
-    [SLURM_JOBS, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE, PIECES_TYPE, SLURM_RUNNING]
-    + [RESERVED_TYPE, SHARES_TYPE, FROZEN_INT_TABLE, INT_TABLE, INTS, INTS, INTS, INTS, TRUTHS]
-    + [FROZEN_INTS, FROZEN_REALS, INTS, INTS, INTS],
+    [
+        *(SLURM_JOBS, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE, PIECES_TYPE, SLURM_RUNNING),
+        *(RESERVED_TYPE, SHARES_TYPE, FROZEN_INT_TABLE, INT_TABLE, INTS, INTS, INTS, INTS, TRUTHS),
+        *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+    ],
     SlurmReplay,
 )
 
@@ -224,7 +225,8 @@ def _move_end(running, goal, source):
 
 
 @kernel
-def _over_limit(replay, job):
+def over_limit(replay, job):
+    """Tell whether a limit of its QOS or association keeps a job from starting."""
     jobs = replay.jobs
     for i in range(jobs.first_limit[job], jobs.first_limit[job + 1]):
         number = jobs.limits[i]
@@ -241,12 +243,6 @@ def _count_in_limits(replay, job, sign):
     for i in range(jobs.first_limit[job], jobs.first_limit[job + 1]):
         for what in range(COUNTED):
             replay.used[jobs.limits[i], what] += sign * jobs.amounts[job, what]
-
-
-@kernel
-def over_limit(replay, job):
-    """Tell whether a limit of its QOS or association keeps a job from starting."""
-    return _over_limit(replay, job)
 
 
 @kernel
