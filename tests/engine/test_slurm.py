@@ -224,7 +224,7 @@ def test_a_policy_is_read_and_written_as_text(tmp_path):
     ],
 )
 def test_a_wrong_parameter_is_refused_in_one_sentence(text, sentence):
-    with pytest.raises(PolicyError, match="^[^\n]*$") as error:
+    with pytest.raises(PolicyError, match=r"^[^\n]*$") as error:
         as_policy(text)
     assert sentence in str(error.value)
 
@@ -238,7 +238,7 @@ def test_orders_do_not_run_on_nodes_and_slurm_not_on_a_pool():
 
 
 def test_a_job_that_fits_no_node_is_named():
-    with pytest.raises(WorkloadError, match="asks for .* on a node, but no node"):
+    with pytest.raises(WorkloadError, match=r"asks for .* on a node, but no node"):
         simulate(jobs((0, 10, 60, 1), memory_per_node=[500]), PAIR, "slurm()")
 
 

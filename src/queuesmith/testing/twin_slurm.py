@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -376,7 +377,7 @@ class SlurmTwin:
         pieces: list[tuple[int, int, set[int]]] = []
         for a, b, reserved in table:
             cuts = [a, *(t for t in (start, end) if a < t < b), b]
-            for c, d in zip(cuts, cuts[1:], strict=False):
+            for c, d in pairwise(cuts):
                 inside = start <= c and d <= end
                 pieces.append((c, d, reserved | chosen if inside else set(reserved)))
         table[:] = pieces
