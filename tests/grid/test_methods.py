@@ -81,8 +81,13 @@ def test_options_that_cannot_be_are_told(options, sentence):
 def test_nothing_is_compiled_before_a_call_is_known_to_be_right():
     code = (
         "import sys\n"
-        "from queuesmith.grid import map_jobs\n"
-        "from queuesmith.grid.etc import read_etc\n"
+        "from queuesmith.base.errors import UsageError\n"
+        "from queuesmith.grid import MapOptions, map_jobs\n"
+        "from queuesmith.grid.etc import generate_etc, read_etc\n"
+        "try:\n"
+        "    map_jobs(generate_etc(jobs=4, machines=2), 'ga', MapOptions(preset='none'))\n"
+        "except UsageError as error:\n"
+        "    assert \"there is no preset 'none'\" in str(error)\n"
         "assert 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

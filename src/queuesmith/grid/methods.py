@@ -12,6 +12,7 @@ from queuesmith.base.registry import known
 from queuesmith.grid.etc.mapping import matrix_of, with_lower_bound
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.etc.measures import weighted
+from queuesmith.grid.genetic.preset_files import checked_preset, is_preset
 from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
 from queuesmith.grid.options import MapOptions
 from queuesmith.schedule import Schedule
@@ -63,6 +64,8 @@ def _check(method: str, options: MapOptions) -> None:
             f"generations is {options.generations}, but method '{method}' has none. "
             "Leave it out, or choose the method ga."
         )
+    if method == "ga" and is_preset(options.preset):
+        checked_preset(str(options.preset))
 
 
 def _map_exactly(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +23,9 @@ from queuesmith.grid.genetic.operators import (
     SELECTIONS,
     Operator,
 )
+from queuesmith.grid.genetic.preset_files import is_preset, preset_names, preset_text
+
+__all__ = ["GeneticConfig", "load_config", "preset", "preset_names"]
 
 _MOST = 10**9
 
@@ -144,18 +146,9 @@ class GeneticConfig:
         write_bytes(path, self.to_toml().encode())
 
 
-def preset_names() -> list[str]:
-    """Return the names of the configurations that come with Queuesmith."""
-    return sorted(
-        path.name[: -len(".toml")] for path in _preset_folder().iterdir() if _is_toml(path)
-    )
-
-
 def preset(name: str) -> GeneticConfig:
     """Return a configuration that comes with Queuesmith, such as ``carretero``."""
-    known("preset", name, preset_names(), way_out="give the path of a TOML file")
-    text = _preset_folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return _from_table(parse_toml(text, f"preset '{name}'"), f"preset '{name}'", name)
+    return _from_table(parse_toml(preset_text(name), f"preset '{name}'"), f"preset '{name}'", name)
 
 
 def load_config(source: str | Path | GeneticConfig) -> GeneticConfig:
@@ -163,7 +156,7 @@ def load_config(source: str | Path | GeneticConfig) -> GeneticConfig:
     if isinstance(source, GeneticConfig):
         return source
     path = Path(source)
-    if path.suffix != ".toml":
+    if is_preset(path):
         return preset(str(source))
     return _from_table(read_toml(path), f"configuration '{path}'", path.stem)
 
@@ -176,14 +169,6 @@ def _from_table(given: dict[str, Any], what: str, name: str) -> GeneticConfig:
         return GeneticConfig(**{"name": name, **given})
     except UsageError as error:
         raise UsageError(f"{what}: {error}") from error
-
-
-def _preset_folder() -> Any:
-    return resources.files("queuesmith.grid.genetic").joinpath("presets")
-
-
-def _is_toml(path: Any) -> bool:
-    return str(path.name).endswith(".toml")
 
 
 _REGISTRIES: dict[str, dict[str, Operator]] = {
