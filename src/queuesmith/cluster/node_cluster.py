@@ -18,7 +18,7 @@ from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,6 @@ class NodeCluster:
         """Whether limits of QOS and associations hold; so they do where nothing is said of it."""
         stated = self.settings.get("AccountingStorageEnforce")
         return stated is None or bool({"limits", "safe", "all"} & set(stated.lower().split(",")))
-
-    def save(self, path: str | Path) -> None:
-        """Write the machine as TOML, to be read and edited by people."""
-        from queuesmith.cluster.toml import write_machine
-
-        write_machine(self, path)
 
 
 def _checked_shares(associations: Collection[Association]) -> tuple[Association, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
+from queuesmith.compiled.pareto import undominated
 from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.grid.etc.mapping import Machines, flowtime, machine_of, mapped
@@ -26,7 +27,6 @@ from queuesmith.grid.exact.bounds import Bound, lower_bound
 from queuesmith.grid.exact.pair_search import Both, polish_both
 from queuesmith.grid.exact.solve import solve_exact
 from queuesmith.schedule import Schedule
-from queuesmith.solving.pareto import undominated
 
 #: Changes tried to see how fast annealing is.
 PROBE = 10_000
