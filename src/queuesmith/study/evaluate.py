@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 
 from queuesmith.base.errors import PatienceError
 from queuesmith.cluster import Cluster, as_cluster
@@ -13,7 +12,7 @@ from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.guard import Limits
 from queuesmith.schedule.objective import Objective
-from queuesmith.study.pool import Pool
+from queuesmith.study.pool import ReplayPool
 from queuesmith.workload import Workload
 
 #: A rule base is given up once its passes had to look at so many waiting jobs for each job of the
@@ -33,7 +32,7 @@ def barred(shortfall: float) -> float:
     return BARRED * (1.0 + shortfall / (1.0 + shortfall))
 
 
-class Evaluator:
+class Evaluator(ReplayPool):
     """Values policies by an objective; the log is packed once and shared by all replays.
 
     Values come in the order of the policies and are the same on any number of workers. Use it as a
@@ -61,29 +60,13 @@ class Evaluator:
         workers: int | None = None,
         limits: Limits | None = None,
     ) -> None:
+        super().__init__(workers)
         self.cluster = as_cluster(workload, cluster, None)
         self.objective = Objective(objective) if isinstance(objective, str) else objective
         self.evaluations = 0
         self._packed = Packed(workload, self.cluster)
         self._sign = -1.0 if self.objective.better == "higher" else 1.0
         self._limits = limits
-        self._running: set[Replay] = set()
-        self._pool = Pool(workers, cancel=self._cancel)
-
-    def __enter__(self) -> Evaluator:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._pool.__exit__(kind, error, trace)
-
-    def _cancel(self) -> None:
-        for replay in tuple(self._running):
-            replay.cancel()
 
     @property
     def workload(self) -> Workload:
@@ -96,7 +79,7 @@ class Evaluator:
         A policy that is not admitted is worth ``BARRED`` or more, the more the further it is beyond
         the limits; a rule base whose replay is given up is worth ``HOPELESS``.
         """
-        values = self._pool.each(self._value, policies)
+        values = self.each(self._value, policies)
         self.evaluations += len(values)
         return values
 
@@ -110,12 +93,9 @@ class Evaluator:
 
     def _value(self, policy: AnyPolicy | str) -> float:
         replay = Replay(self._packed, self.cluster, policy, patience=PATIENCE)
-        self._running.add(replay)
         try:
-            schedule = replay.run()
+            schedule = self.run(replay)
             shortfall = 0.0 if self._limits is None else self._limits.shortfall(schedule)
             return barred(shortfall) if shortfall else self._sign * self.objective(schedule)
         except PatienceError:
             return HOPELESS
-        finally:
-            self._running.discard(replay)
