@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
