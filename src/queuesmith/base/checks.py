@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 
@@ -41,4 +42,6 @@ def seeded(seed: int) -> np.random.Generator:
 
 
 def _is_real(value: object) -> bool:
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return False
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
