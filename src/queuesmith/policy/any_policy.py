@@ -91,6 +91,7 @@ def read_policy_file(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise PolicyError(
             f"policy file '{path}' does not describe a policy: it must be an object with 'order' "
-            "and, if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
+            "and, if wanted, 'parameters', 'backfill', 'depth' and 'keep', or with 'kind'. "
+            "Correct it."
         )
     return user_files.found(content, path)
