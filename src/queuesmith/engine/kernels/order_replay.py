@@ -79,7 +79,7 @@ def replay_fixed_planned(replay, rank, backfill):
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_by_rank(replay, rank, newcomer)
-            follow_plan(replay, now, backfill, released, job)
+            follow_plan(replay, now, backfill, released)
         now = next_instant(replay)
 
 
@@ -119,7 +119,7 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
                     start_in_queue(replay, now, backfill)
                 else:
                     sort_queue(jobs, queue, counters)
-                    follow_plan(replay, now, backfill, released, job)
+                    follow_plan(replay, now, backfill, released)
         now = next_instant(replay)
 
 

@@ -3,7 +3,9 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.due import reserve
 from queuesmith.engine.kernels.constants import (
+    BLOCKS,
     CONSERVATIVE,
+    DEPTH,
     DUE,
     EASY,
     FREE,
@@ -13,7 +15,6 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     NONE,
-    STEPS,
     TAIL,
     TOO_WIDE,
 )
@@ -43,7 +44,10 @@ def start_as_planned(replay, now):
 
 @kernel
 def start_within_plan(replay, now):
-    """Do so in a plan that has been begun, and forget the plan."""
+    """Do so in a plan that has been begun, and forget the plan.
+
+    With a depth, planning ends when so many jobs are planned that do not start now.
+    """
     queue, plan, counters = replay.queue, replay.plan, replay.counters
     # Room only shrinks while jobs are planned. Behind the last that may still start now none can:
     # that part of the plan is not needed. It is looked for anew whenever twice as many are planned.
@@ -51,7 +55,7 @@ def start_within_plan(replay, now):
     i = counters[HEAD]
     kept = i
     look_again = 1
-    while i <= last:
+    while i <= last and kept - counters[HEAD] < counters[DEPTH]:
         walltime, cores = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, cores, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -cores)
@@ -65,40 +69,42 @@ def start_within_plan(replay, now):
             last = last_that_may_start(queue, plan, counters, last)
             look_again = 2 * (i - counters[HEAD])
     close_gap(queue, counters, kept, i)
-    counters[STEPS] = 0
+    counters[BLOCKS] = 0
 
 
 @kernel
-def move_forward(replay, job):
-    """Move a job's reservation to the earliest room; all others stay where they are."""
-    plan, counters, start = replay.plan, replay.counters, replay.start
-    walltime, cores = replay.jobs.walltime[job], replay.jobs.cores[job]
-    old = start[job]
+def move_forward(plan, counters, old, walltime, cores):
+    """Move a reservation to the earliest room and return it; all others stay where they are."""
     new = earliest(plan, counters, walltime, cores, old)
     if new < old:
         change_plan(plan, counters, new, min(new + walltime, old), -cores)
         if old != NEVER:
             change_plan(plan, counters, max(new + walltime, old), old + walltime, cores)
-        start[job] = new
+    return new
 
 
 @kernel
-def keep_reservations(replay, now, released, newcomer):
+def keep_reservations(replay, now, released):
     """Conservative backfilling: where cores were released, move every reservation forward, in queue
-    order; then find the earliest room for each newcomer; then start the jobs whose time has come.
+    order; then find the earliest room for each job that has none, as deep as the queue is planned;
+    then start the jobs whose time has come.
     """
-    queue, counters = replay.queue, replay.counters
+    queue, plan, counters, start = replay.queue, replay.plan, replay.counters, replay.start
     head, tail = counters[HEAD], counters[TAIL]
-    if counters[STEPS] == 0:
-        begin_plan(replay.running, counters, replay.plan, now)
+    if counters[BLOCKS] == 0:
+        begin_plan(replay.running, counters, plan, now)
     if released:
         for i in range(head, tail):
-            if queue.job[i] < newcomer:
-                move_forward(replay, queue.job[i])
+            job = queue.job[i]
+            if start[job] != NOBODY:
+                walltime, cores = queue.walltime[i], queue.cores[i]
+                start[job] = move_forward(plan, counters, start[job], walltime, cores)
+    later = 0  # jobs so far that have a reservation and do not start now
     for i in range(head, tail):
-        if queue.job[i] >= newcomer:
-            replay.start[queue.job[i]] = NEVER
-            move_forward(replay, queue.job[i])
+        job = queue.job[i]
+        if start[job] == NOBODY and later < counters[DEPTH]:
+            start[job] = move_forward(plan, counters, NEVER, queue.walltime[i], queue.cores[i])
+        later += start[job] > now
     start_reserved(replay, now)
 
 
@@ -113,21 +119,23 @@ def start_reserved(replay, now):
         if start[job] == now:
             start_job(replay, job, now)
         else:
-            soonest = min(soonest, start[job])
-            move(queue, kept, i)
+            if start[job] != NOBODY:
+                soonest = min(soonest, start[job])
+            if kept < i:
+                move(queue, kept, i)
             kept += 1
     counters[TAIL] = kept
     counters[NEXT_START] = soonest
     if kept == counters[HEAD]:
         # With nobody waiting the plan need not be kept up.
-        counters[STEPS] = 0
+        counters[BLOCKS] = 0
 
 
 @kernel
-def follow_plan(replay, now, backfill, released, newcomer):
+def follow_plan(replay, now, backfill, released):
     """Run one scheduling pass over the sorted queue: conservative or plan."""
     if backfill == CONSERVATIVE:
-        keep_reservations(replay, now, released, newcomer)
+        keep_reservations(replay, now, released)
     else:
         start_as_planned(replay, now)
 

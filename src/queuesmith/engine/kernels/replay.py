@@ -11,7 +11,9 @@ from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
     BAD_JOB,
+    BLOCKS,
     COUNTERS,
+    DEPTH,
     DUE,
     ENDING,
     FREE,
@@ -20,10 +22,9 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     STARTED,
-    STEPS,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
-from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan
+from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan, new_plan
 from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
@@ -109,7 +110,7 @@ def new_replay(
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
     counters[BAD_JOB] = NOBODY
-    counters[MOST_WORK] = NEVER
+    counters[MOST_WORK] = counters[DEPTH] = NEVER
     lines = new_lines(
         np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis],
         nothing_kept(1) if keep is None else keep[np.newaxis],
@@ -131,7 +132,7 @@ def new_replay(
             due=np.empty(running, np.int64),
             due_cores=np.empty(running, np.int64),
         ),
-        Plan(time=np.empty(steps, np.int64), free=np.empty(steps, np.int64)),
+        new_plan(steps, cores),
         usage,
         counters,
         np.full(count, -1, np.int64),
@@ -164,7 +165,7 @@ def end_job(replay, now):
     counters[FREE] += cores
     due = replay.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, cores)
-    if counters[STEPS] > 0:
+    if counters[BLOCKS] > 0:
         change_plan(replay.plan, counters, now, due, cores)
     if len(replay.usage.level) > 0:
         use_cores(replay.usage, jobs.user[job], -cores, now)
@@ -184,7 +185,7 @@ def next_instant(replay):
 def complete(replay, now):
     """Release the cores of all jobs that end now; tells whether there was any."""
     counters = replay.counters
-    if counters[STEPS] > 0:
+    if counters[BLOCKS] > 0:
         advance_plan(replay.plan, counters, now)
     before = counters[ENDING]
     while counters[ENDING] > 0 and replay.running.end[0] == now:

@@ -10,6 +10,7 @@ from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REAL_TAB
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ACTIVE,
+    BLOCKS,
     BOOKED,
     CANCEL,
     DECISIONS,
@@ -21,12 +22,11 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     RELEASED,
     STARTED,
-    STEPS,
     TAIL,
     WAITING,
 )
 from queuesmith.engine.kernels.passes import start_within_plan
-from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest
+from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
     POOL_TYPE,
@@ -173,7 +173,7 @@ def measure_plan(tuning, now, cores):
         measures[mean] /= count
     measures[PLAN_MAKESPAN] = horizon - now
     measures[PLAN_USE] = (busy + areas) / (float(cores) * (horizon - now))
-    counters[STEPS] = 0
+    counters[BLOCKS] = 0
 
 
 @kernel
@@ -289,16 +289,9 @@ def room_for(tuning, now, begin, duration, cores):
     as far as running jobs and accepted reservations tell.
     """
     replay = tuning.pool.replay
-    plan, counters = replay.plan, replay.counters
     begin_plan_around(tuning, now)
-    first = begin
-    for i in range(counters[STEPS]):
-        if plan.free[i] < cores:
-            if plan.time[i] - first >= duration:
-                break
-            # Not before this step is over; the last step is never short of cores.
-            first = max(first, plan.time[i + 1])
-    counters[STEPS] = 0
+    first = earliest_from(replay.plan, replay.counters, begin, duration, cores)
+    replay.counters[BLOCKS] = 0
     return first
 
 

@@ -11,6 +11,7 @@ from queuesmith.engine.kernels.constants import (
     ACTIVE,
     BAD_JOB,
     BAD_TIME,
+    DEPTH,
     FREE,
     HEAD,
     NEVER,
@@ -40,8 +41,8 @@ class Pool(NamedTuple):
     """The waiting jobs of a policy that chooses, so that any strategy can begin at once.
 
     Besides the lines they form a ring in the order of submission, whose anchor is the last place.
-    A strategy is a row of two: its line, or where its order changes ``-1 - k`` for the row k of
-    ``parameters`` with which that order is scored; and its backfill.
+    A strategy is a row of three: its line, or where its order changes ``-1 - k`` for the row k of
+    ``parameters`` with which that order is scored; its backfill; how deep it plans.
     """
 
     replay: Replay
@@ -144,6 +145,7 @@ def start_by_strategy(pool, strategy, score_queue, now, cores):
     if backfill == PLAN or order < 0:
         counters[WORK] += counters[WAITING]
     if backfill == PLAN:
+        counters[DEPTH] = pool.strategies[strategy, 2]
         if not queue_sorted(pool, order, score_queue, now, cores):
             return False
         start_as_planned(replay, now)
