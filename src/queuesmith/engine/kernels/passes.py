@@ -3,7 +3,6 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.due import reserve
 from queuesmith.engine.kernels.constants import (
-    BLOCKS,
     CONSERVATIVE,
     DEPTH,
     DUE,
@@ -15,6 +14,7 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     NONE,
+    STEPS,
     TAIL,
     TOO_WIDE,
 )
@@ -69,7 +69,7 @@ def start_within_plan(replay, now):
             last = last_that_may_start(queue, plan, counters, last)
             look_again = 2 * (i - counters[HEAD])
     close_gap(queue, counters, kept, i)
-    counters[BLOCKS] = 0
+    counters[STEPS] = 0
 
 
 @kernel
@@ -91,7 +91,7 @@ def keep_reservations(replay, now, released):
     """
     queue, plan, counters, start = replay.queue, replay.plan, replay.counters, replay.start
     head, tail = counters[HEAD], counters[TAIL]
-    if counters[BLOCKS] == 0:
+    if counters[STEPS] == 0:
         begin_plan(replay.running, counters, plan, now)
     if released:
         for i in range(head, tail):
@@ -128,7 +128,7 @@ def start_reserved(replay, now):
     counters[NEXT_START] = soonest
     if kept == counters[HEAD]:
         # With nobody waiting the plan need not be kept up.
-        counters[BLOCKS] = 0
+        counters[STEPS] = 0
 
 
 @kernel

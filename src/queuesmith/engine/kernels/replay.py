@@ -11,7 +11,6 @@ from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
     BAD_JOB,
-    BLOCKS,
     COUNTERS,
     DEPTH,
     DUE,
@@ -22,6 +21,7 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     STARTED,
+    STEPS,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
 from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan, new_plan
@@ -132,7 +132,7 @@ def new_replay(
             due=np.empty(running, np.int64),
             due_cores=np.empty(running, np.int64),
         ),
-        new_plan(steps, cores),
+        new_plan(steps, running, cores),
         usage,
         counters,
         np.full(count, -1, np.int64),
@@ -165,7 +165,7 @@ def end_job(replay, now):
     counters[FREE] += cores
     due = replay.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, cores)
-    if counters[BLOCKS] > 0:
+    if counters[STEPS] != 0:
         change_plan(replay.plan, counters, now, due, cores)
     if len(replay.usage.level) > 0:
         use_cores(replay.usage, jobs.user[job], -cores, now)
@@ -185,7 +185,7 @@ def next_instant(replay):
 def complete(replay, now):
     """Release the cores of all jobs that end now; tells whether there was any."""
     counters = replay.counters
-    if counters[BLOCKS] > 0:
+    if counters[STEPS] != 0:
         advance_plan(replay.plan, counters, now)
     before = counters[ENDING]
     while counters[ENDING] > 0 and replay.running.end[0] == now:

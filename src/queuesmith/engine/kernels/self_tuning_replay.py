@@ -10,7 +10,6 @@ from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REAL_TAB
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ACTIVE,
-    BLOCKS,
     BOOKED,
     CANCEL,
     DECISIONS,
@@ -22,6 +21,7 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     RELEASED,
     STARTED,
+    STEPS,
     TAIL,
     WAITING,
 )
@@ -173,7 +173,7 @@ def measure_plan(tuning, now, cores):
         measures[mean] /= count
     measures[PLAN_MAKESPAN] = horizon - now
     measures[PLAN_USE] = (busy + areas) / (float(cores) * (horizon - now))
-    counters[BLOCKS] = 0
+    counters[STEPS] = 0
 
 
 @kernel
@@ -291,7 +291,7 @@ def room_for(tuning, now, begin, duration, cores):
     replay = tuning.pool.replay
     begin_plan_around(tuning, now)
     first = earliest_from(replay.plan, replay.counters, begin, duration, cores)
-    replay.counters[BLOCKS] = 0
+    replay.counters[STEPS] = 0
     return first
 
 
