@@ -103,7 +103,7 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
     names = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
-    arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
+    arguments = "queue, usage, waiting, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]
     for k in range(len(orders)):
         call = f"score_{k}({arguments}[1:])"

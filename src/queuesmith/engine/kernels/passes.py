@@ -8,7 +8,6 @@ from queuesmith.engine.kernels.constants import (
     DUE,
     EASY,
     FREE,
-    HEAD,
     LIST,
     NEVER,
     NEXT_START,
@@ -26,8 +25,8 @@ from queuesmith.engine.kernels.replay import start_job
 
 @kernel
 def last_that_may_start(queue, plan, counters, last):
-    """Return the last place up to ``last`` whose job may start now, or one before the head."""
-    while last >= counters[HEAD] and (
+    """Return the last place up to ``last`` whose job may start now, or -1."""
+    while last >= 0 and (
         queue.cores[last] > counters[FREE]
         or not may_start_now(plan, counters, queue.walltime[last], queue.cores[last])
     ):
@@ -52,10 +51,9 @@ def start_within_plan(replay, now):
     # Room only shrinks while jobs are planned. Behind the last that may still start now none can:
     # that part of the plan is not needed. It is looked for anew whenever twice as many are planned.
     last = last_that_may_start(queue, plan, counters, counters[TAIL] - 1)
-    i = counters[HEAD]
-    kept = i
+    i = kept = 0
     look_again = 1
-    while i <= last and kept - counters[HEAD] < counters[DEPTH]:
+    while i <= last and kept < counters[DEPTH]:
         walltime, cores = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, cores, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -cores)
@@ -65,9 +63,9 @@ def start_within_plan(replay, now):
             move(queue, kept, i)
             kept += 1
         i += 1
-        if begin == now or i - counters[HEAD] == look_again:
+        if begin == now or i == look_again:
             last = last_that_may_start(queue, plan, counters, last)
-            look_again = 2 * (i - counters[HEAD])
+            look_again = 2 * i
     close_gap(queue, counters, kept, i)
     counters[STEPS] = 0
 
@@ -90,17 +88,17 @@ def keep_reservations(replay, now, released):
     then start the jobs whose time has come.
     """
     queue, plan, counters, start = replay.queue, replay.plan, replay.counters, replay.start
-    head, tail = counters[HEAD], counters[TAIL]
+    tail = counters[TAIL]
     if counters[STEPS] == 0:
         begin_plan(replay.running, counters, plan, now)
     if released:
-        for i in range(head, tail):
+        for i in range(tail):
             job = queue.job[i]
             if start[job] != NOBODY:
                 walltime, cores = queue.walltime[i], queue.cores[i]
                 start[job] = move_forward(plan, counters, start[job], walltime, cores)
     later = 0  # jobs so far that have a reservation and do not start now
-    for i in range(head, tail):
+    for i in range(tail):
         job = queue.job[i]
         if start[job] == NOBODY and later < counters[DEPTH]:
             start[job] = move_forward(plan, counters, NEVER, queue.walltime[i], queue.cores[i])
@@ -112,9 +110,9 @@ def keep_reservations(replay, now, released):
 def start_reserved(replay, now):
     """Start the jobs reserved for now, and note when the next is due."""
     queue, counters, start = replay.queue, replay.counters, replay.start
-    kept = counters[HEAD]
+    kept = 0
     soonest = NEVER
-    for i in range(counters[HEAD], counters[TAIL]):
+    for i in range(counters[TAIL]):
         job = queue.job[i]
         if start[job] == now:
             start_job(replay, job, now)
@@ -126,7 +124,7 @@ def start_reserved(replay, now):
             kept += 1
     counters[TAIL] = kept
     counters[NEXT_START] = soonest
-    if kept == counters[HEAD]:
+    if kept == 0:
         # With nobody waiting the plan need not be kept up.
         counters[STEPS] = 0
 
@@ -183,7 +181,7 @@ def start_in_queue(replay, now, backfill):
     queue, counters = replay.queue, replay.counters
     longest, extra = NEVER, 0
     blocked = backfill == LIST  # whether the first job waits, and only others may start
-    while counters[HEAD] < counters[TAIL] and counters[FREE] > 0:
+    while counters[TAIL] > 0 and counters[FREE] > 0:
         if blocked:
             place = best_that_may_start(queue, counters, longest, extra)
             if place == NOBODY:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64, types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REALS, SMALL_INTS
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, SMALL_INTS
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
@@ -25,7 +25,7 @@ from queuesmith.engine.kernels.constants import (
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
 from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan, new_plan
-from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
+from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue, new_queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
     Running,
@@ -72,7 +72,7 @@ REPLAY_TYPE = types.NamedTuple(
     [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS],
     Replay,
 )
-SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, SMALL_INTS, REALS, int64, int64, int64, FROZEN_REALS)
+SCORER_TYPE = int64(QUEUE_TYPE, USAGE_TYPE, int64, int64, int64, int64, FROZEN_REALS)
 
 
 def new_replay(
@@ -102,8 +102,6 @@ def new_replay(
         How many reservations may come.
     """
     count = len(jobs.submit)
-    queued = count if planned or scored else 0
-    scores = count if scored else 0
     running = min(count + bookings, cores)
     steps = running + 2 * (count + bookings) + 3 if planned else 0
     counters = np.zeros(COUNTERS, np.int64)
@@ -118,14 +116,7 @@ def new_replay(
     return Replay(
         jobs,
         Line(lines.cores[0], lines.walltime[0], lines.job[0], lines.keep[0]),
-        Queue(
-            job=np.empty(queued, np.int32),
-            cores=np.empty(queued, np.int64),
-            walltime=np.empty(queued, np.int64),
-            score=np.empty(scores, np.float64),
-            spare_job=np.empty(scores, np.int32),
-            spare_score=np.empty(scores, np.float64),
-        ),
+        new_queue(count if planned or scored else 0, scored=scored),
         Running(
             end=np.empty(running, np.int64),
             job=np.empty(running, np.int32),

@@ -16,7 +16,6 @@ from queuesmith.engine.kernels.constants import (
     DUE,
     ENDING,
     FREE,
-    HEAD,
     NEVER,
     NEXT_START,
     RELEASED,
@@ -153,7 +152,7 @@ def measure_plan(tuning, now, cores):
         horizon = max(horizon, due)
         busy += float(due - now) * jobs.cores[job]
     measures[:] = 0.0
-    for i in range(counters[HEAD], counters[TAIL]):
+    for i in range(counters[TAIL]):
         walltime, width = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, width, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -width)
@@ -166,7 +165,7 @@ def measure_plan(tuning, now, cores):
         measures[PLAN_RESPONSE] += response
         measures[PLAN_WAIT] += response - walltime
         measures[PLAN_SLOWDOWN] += response / walltime
-    count = counters[TAIL] - counters[HEAD]
+    count = counters[TAIL]
     measures[PLAN_ARTWW] /= widths
     measures[PLAN_SLDWA] /= areas
     for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):

@@ -13,7 +13,6 @@ from queuesmith.engine.kernels.constants import (
     BAD_TIME,
     DEPTH,
     FREE,
-    HEAD,
     NEVER,
     NOBODY,
     PLAN,
@@ -91,7 +90,7 @@ def leave_pool(pool, job):
 def queue_in_line(pool, k):
     """Put the jobs of a line into the queue."""
     replay, line = pool.replay, line_of(pool.lines, k)
-    replay.counters[HEAD] = replay.counters[TAIL] = 0
+    replay.counters[TAIL] = 0
     place = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
     while place != NOBODY:
         join_at_end(replay, line.job[place])
@@ -102,25 +101,16 @@ def queue_in_line(pool, k):
 def queue_scored(pool, k, score_queue, now, cores):
     """Put the waiting jobs into the queue, unsorted, with their scores; tells of a bad one."""
     replay, queue, counters = pool.replay, pool.replay.queue, pool.replay.counters
-    counters[HEAD] = counters[TAIL] = 0
+    counters[TAIL] = 0
     anchor = len(pool.following) - 1
     job = pool.following[anchor]
     while job != anchor:
         join_at_end(replay, job)
         job = pool.following[job]
-    tail = counters[TAIL]
-    bad = score_queue(
-        replay.jobs,
-        replay.usage,
-        queue.job[:tail],
-        queue.score[:tail],
-        now,
-        cores,
-        counters[FREE],
-        pool.parameters[k],
-    )
+    waiting, free = counters[TAIL], counters[FREE]
+    bad = score_queue(queue, replay.usage, waiting, now, cores, free, pool.parameters[k])
     if bad >= 0:
-        counters[BAD_JOB], counters[BAD_TIME], counters[ACTIVE] = bad, now, k
+        counters[BAD_JOB], counters[BAD_TIME], counters[ACTIVE] = queue.job[bad], now, k
     return bad < 0
 
 
@@ -169,6 +159,6 @@ def take_out_started(pool, before):
 
 
 @entry(SCORER_TYPE)
-def score_nobody(jobs, usage, waiting, scores, now, cores, free, parameters):
+def score_nobody(queue, usage, waiting, now, cores, free, parameters):
     """Stand in where no strategy's order changes with time."""
     return -1
