@@ -95,9 +95,15 @@ def move(queue, place, other):
     queue.cores[place] = queue.cores[other]
     queue.walltime[place] = queue.walltime[other]
     if len(queue.score) > 0:
-        for k in range(4):
-            queue.whole[k, place] = queue.whole[k, other]
-            queue.real[k, place] = queue.real[k, other]
+        move_seen(queue, place, other)
+
+
+@kernel
+def move_seen(queue, place, other):
+    """Copy what else orders see of a job."""
+    for k in range(4):
+        queue.whole[k, place] = queue.whole[k, other]
+        queue.real[k, place] = queue.real[k, other]
 
 
 @kernel
@@ -131,12 +137,17 @@ def join_by_rank(replay, rank, job):
 @kernel
 def close_gap(queue, counters, kept, i):
     """Move the jobs from place ``i`` on forward to place ``kept``."""
-    if kept < i:
-        while i < counters[TAIL]:
-            move(queue, kept, i)
-            kept += 1
-            i += 1
-        counters[TAIL] = kept
+    gap = i - kept
+    if gap == 0:
+        return
+    counters[TAIL] -= gap
+    for place in range(kept, counters[TAIL]):
+        queue.job[place] = queue.job[place + gap]
+        queue.cores[place] = queue.cores[place + gap]
+        queue.walltime[place] = queue.walltime[place + gap]
+    if len(queue.score) > 0:
+        for place in range(kept, counters[TAIL]):
+            move_seen(queue, place, place + gap)
 
 
 @kernel
