@@ -93,3 +93,16 @@ def test_reservations_made_moved_and_given_back_leave_the_same_room(seed, long, 
         assert earliest_from(plan, counters, later, walltime, cores) == room
         seen.append("blocks" if counters[STEPS] == IN_BLOCKS else "list")
     assert set(seen) == forms
+
+
+def test_a_plan_of_which_little_is_left_is_a_list_again():
+    plan, counters = idle_machine(128)
+    for k in range(150):
+        change_plan(plan, counters, 10 * k, 10 * k + 5, -1 - k % 3)
+    assert counters[STEPS] == IN_BLOCKS
+    advance_plan(plan, counters, 10 * 140)
+    assert counters[STEPS] == 20
+    assert [earliest(plan, counters, 6, cores, NEVER) for cores in (CORES, CORES - 3)] == [
+        1495,
+        1400,
+    ]
