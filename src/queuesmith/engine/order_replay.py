@@ -10,6 +10,7 @@ from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
     CONSERVATIVE,
+    DEPTH,
     EASY,
     LIST,
     NONE,
@@ -54,6 +55,8 @@ class OrderedRun:
             scored=not order.fixed,
             planned=planned,
         )
+        if policy.depth is not None:
+            self.counters[DEPTH] = policy.depth
 
     @property
     def counters(self) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from queuesmith.engine.rule_based_replay import RuledRun
 from queuesmith.engine.self_tuning_replay import TuningRun
 from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
 from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
@@ -114,6 +115,7 @@ def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
 ) -> OrderedRun | RuledRun | TuningRun | PythonRun:
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
+        check_plans_all(policy)
         # One candidate: a planner that has nothing to tune.
         policy = SelfTuning((policy.order,))
     if isinstance(policy, SelfTuning):

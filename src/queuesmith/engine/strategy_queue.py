@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.compiled import entry, load, written
-from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME
+from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_pool, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
@@ -43,7 +43,9 @@ class StrategyPool:
             planned=any(strategy.backfill == "plan" for strategy in strategies),
             bookings=bookings,
         )
-        rows = [[numbers[_line(s)], BACKFILL_CODES[s.backfill]] for s in strategies]
+        rows = [
+            [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
+        ]
         self.pool = new_pool(
             replay,
             frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
@@ -68,7 +70,7 @@ class StrategyPool:
 
 def _line(strategy: Policy) -> Policy:
     """Return what strategies of one line have in common."""
-    return replace(strategy, backfill="none")
+    return replace(strategy, backfill="none", depth=None)
 
 
 def _lines(strategies: Sequence[Policy]) -> tuple[list[Policy], list[Policy]]:
@@ -101,7 +103,7 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
     names = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
-    arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
+    arguments = "queue, usage, waiting, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]
     for k in range(len(orders)):
         call = f"score_{k}({arguments}[1:])"

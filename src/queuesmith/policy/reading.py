@@ -28,6 +28,7 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
+    ``order+conservative(depth=...)``, ``order+plan(depth=...)``,
     ``dynp(order,...; metric=...; decider=...)``, or the name of a ``.json`` file, for which
     ``trust`` is as for ``load_policy``.
     """

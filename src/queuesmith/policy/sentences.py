@@ -136,7 +136,8 @@ def strategy_words(policy: AnyPolicy) -> str:
     order = ORDER_WORDS.get(str(policy.order), f"order {policy.order}")
     if str(policy) == "greedy":
         return order
-    return f"{order} {ALGORITHM_WORDS[policy.backfill]}{_keep_words(policy.keep)}"
+    depth = "" if policy.depth is None else f" of the first {policy.depth} jobs"
+    return f"{order} {ALGORITHM_WORDS[policy.backfill]}{depth}{_keep_words(policy.keep)}"
 
 
 def _keep_words(keep: Keep | None) -> str:

@@ -10,6 +10,7 @@ from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster
 from queuesmith.policy import AnyPolicy, Policy, SelfTuning, as_policy
 from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
@@ -38,6 +39,7 @@ def twin_of(
     """Return the twin of a replay; the workload must fit the machine."""
     tasks = tasks_of(workload, cluster)
     if isinstance(policy, Policy) and policy.backfill == "plan" and reservations:
+        check_plans_all(policy)
         policy = SelfTuning((policy.order,))
     if isinstance(policy, SelfTuning):
         return TuningTwin(cluster, tasks, policy, reservations)

@@ -16,7 +16,6 @@ from queuesmith.engine.kernels.constants import (
     DUE,
     ENDING,
     FREE,
-    HEAD,
     NEVER,
     NEXT_START,
     RELEASED,
@@ -26,7 +25,7 @@ from queuesmith.engine.kernels.constants import (
     WAITING,
 )
 from queuesmith.engine.kernels.passes import start_within_plan
-from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest
+from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
     POOL_TYPE,
@@ -153,7 +152,7 @@ def measure_plan(tuning, now, cores):
         horizon = max(horizon, due)
         busy += float(due - now) * jobs.cores[job]
     measures[:] = 0.0
-    for i in range(counters[HEAD], counters[TAIL]):
+    for i in range(counters[TAIL]):
         walltime, width = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, width, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -width)
@@ -166,7 +165,7 @@ def measure_plan(tuning, now, cores):
         measures[PLAN_RESPONSE] += response
         measures[PLAN_WAIT] += response - walltime
         measures[PLAN_SLOWDOWN] += response / walltime
-    count = counters[TAIL] - counters[HEAD]
+    count = counters[TAIL]
     measures[PLAN_ARTWW] /= widths
     measures[PLAN_SLDWA] /= areas
     for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):
@@ -289,16 +288,9 @@ def room_for(tuning, now, begin, duration, cores):
     as far as running jobs and accepted reservations tell.
     """
     replay = tuning.pool.replay
-    plan, counters = replay.plan, replay.counters
     begin_plan_around(tuning, now)
-    first = begin
-    for i in range(counters[STEPS]):
-        if plan.free[i] < cores:
-            if plan.time[i] - first >= duration:
-                break
-            # Not before this step is over; the last step is never short of cores.
-            first = max(first, plan.time[i + 1])
-    counters[STEPS] = 0
+    first = earliest_from(replay.plan, replay.counters, begin, duration, cores)
+    replay.counters[STEPS] = 0
     return first
 
 
