@@ -6,7 +6,7 @@ import numpy as np
 
 from queuesmith.policy import AnyPolicy, Policy
 from queuesmith.policy.features import FEATURES
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules
 from queuesmith.study.judgement import Judgement, admitted
 
@@ -28,7 +28,7 @@ class Teacher:
         return admitted(self.loss(policy) for policy in policies)
 
     def loss(self, policy: AnyPolicy) -> float:
-        assert isinstance(policy, Ruled)
+        assert isinstance(policy, RuleBased)
         ranges = np.array([(FEATURES[name].low, FEATURES[name].high) for name in policy.features])
         states = np.random.default_rng(self.seed).uniform(*ranges.T, (STATES, len(ranges)))
         busy = states[:, policy.features.index("utilization")] > 0.5

@@ -12,7 +12,7 @@ import numpy as np
 from queuesmith.compiled import entry, load, written
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
-from queuesmith.engine.kernels.strategy_queue import new_pool, score_nobody
+from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.scoring import Scorer, compile_scorer, not_a_number
@@ -21,7 +21,7 @@ from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 
 
-class StrategyPool:
+class StrategyLines:
     """A pool of waiting jobs, and the scorer of those orders that change with time.
 
     The first line tells whether any waiting job fits, so there is always one that keeps nothing
@@ -46,7 +46,7 @@ class StrategyPool:
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]
-        self.pool = new_pool(
+        self.pool = new_strategy_queue(
             replay,
             frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
             frozen(np.stack([packed.keep(line.keep) for line in fixed])),

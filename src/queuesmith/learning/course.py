@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LearningProgress:
     """What somebody who waits wants to know.
 
     Parameters
@@ -93,7 +93,7 @@ def run(
     *,
     higher_is_better: bool = False,
     store: Store | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
 ) -> Course:
     """Let a learner learn to its end.
 
@@ -150,7 +150,7 @@ def _question(policies: Sequence[AnyPolicy]) -> str:
 class _Watch:
     """Counts the seconds of a run, those before an interruption too, and reports."""
 
-    def __init__(self, method: Method, report: Callable[[Progress], None] | None) -> None:
+    def __init__(self, method: Method, report: Callable[[LearningProgress], None] | None) -> None:
         self._method = method
         self._report = report
         self.seconds = 0.0
@@ -169,4 +169,6 @@ class _Watch:
         seconds_left = None if rate is None else max(left, 0) / rate
         last = steps[-1]
         total = self._method.rounds
-        self._report(Progress(len(steps), total, last.evaluations, last.best, rate, seconds_left))
+        self._report(
+            LearningProgress(len(steps), total, last.evaluations, last.best, rate, seconds_left)
+        )

@@ -10,7 +10,7 @@ from queuesmith.base.checks import seeded
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.engine.simulate import simulate
-from queuesmith.learning.course import Evaluate, Progress, run
+from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method
 from queuesmith.learning.result import Tuned
@@ -45,7 +45,7 @@ def tune(
     split: float | None = DEFAULT_SPLIT,
     workers: int | None = None,
     store: AnyPath | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
 ) -> Tuned:
     """Learn a policy that is good at an objective.
 

@@ -20,7 +20,7 @@ from queuesmith.cluster import Cluster
 from queuesmith.policy import Policy
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.policy.view import Job, Machine
-from queuesmith.schedule.reservations import Answer, Request
+from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.workload import Workload
 
 LOG_2 = 0.6931471805599453
@@ -69,7 +69,7 @@ class Twin(ABC):
         self.waiting: list[Task] = []
         self.running: list[Task] = []
         self.requests = sorted(requests, key=lambda request: (request.submit, request.id))
-        self.answers: list[Answer] = []
+        self.answers: list[RequestAnswer] = []
         self.kept = 0  # cores that a job must leave free in the pass that runs
         self.depth: float = math.inf  # how many jobs that do not start now are planned
         self.booked: list[Request] = []  # advance reservations that were accepted
@@ -113,7 +113,7 @@ class Twin(ABC):
         for request in asking:
             begin = self.room(request.begin, request.end - request.begin, request.cores)
             accepted = begin == request.begin
-            self.answers.append(Answer(request, accepted, None if accepted else begin, 0.0))
+            self.answers.append(RequestAnswer(request, accepted, None if accepted else begin, 0.0))
             if accepted:
                 self.booked.append(request)
 

@@ -4,7 +4,12 @@ import numpy as np
 
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.mapping import flowtime, objective_value
-from queuesmith.grid.genetic.arrays import new_pool, new_problem, new_workspace, objective_weights
+from queuesmith.grid.genetic.arrays import (
+    new_population,
+    new_problem,
+    new_workspace,
+    objective_weights,
+)
 from queuesmith.grid.genetic.kernels.generations import value_all
 from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, Individual
 from queuesmith.grid.genetic.kernels.starting import start_random
@@ -36,7 +41,7 @@ class Bench:
         self.matrix = matrix
         weights = objective_weights(objective, matrix.machines, 0.75)
         self.problem = new_problem(matrix, weights)
-        self.pool = new_pool(slots, matrix.jobs, matrix.machines)
+        self.pool = new_population(slots, matrix.jobs, matrix.machines)
         self.work = new_workspace(matrix.jobs, matrix.machines, seed)
         for slot in range(slots):
             start_random(self.problem, self.pool.genes[slot], self.work)

@@ -44,7 +44,7 @@ LONG = 512
 IN_BLOCKS = -1
 
 
-class Plan(NamedTuple):
+class ReservationPlan(NamedTuple):
     """Free cores from ``time[i]`` up to ``time[i + 1]``, the last step lasts for ever; or the same
     in blocks. There is no plan while ``counters[STEPS]`` is 0.
     """
@@ -54,10 +54,10 @@ class Plan(NamedTuple):
     blocks: StepBlocks
 
 
-PLAN_TYPE = types.NamedTuple([INTS, INTS, BLOCKS_TYPE], Plan)
+RESERVATION_PLAN_TYPE = types.NamedTuple([INTS, INTS, BLOCKS_TYPE], ReservationPlan)
 
 
-def new_plan(steps: int, running: int, cores: int, long: int = LONG) -> Plan:
+def new_plan(steps: int, running: int, cores: int, long: int = LONG) -> ReservationPlan:
     """Return room for a plan of so many steps at most, or none where there are none.
 
     Parameters
@@ -68,7 +68,9 @@ def new_plan(steps: int, running: int, cores: int, long: int = LONG) -> Plan:
         How many steps more than those a list has at most.
     """
     listed = running + long if steps else 0
-    return Plan(np.empty(listed, np.int64), np.empty(listed, np.int64), new_blocks(steps, cores))
+    return ReservationPlan(
+        np.empty(listed, np.int64), np.empty(listed, np.int64), new_blocks(steps, cores)
+    )
 
 
 @kernel

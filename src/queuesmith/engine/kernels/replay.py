@@ -24,7 +24,13 @@ from queuesmith.engine.kernels.constants import (
     STEPS,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
-from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan, new_plan
+from queuesmith.engine.kernels.plan import (
+    RESERVATION_PLAN_TYPE,
+    ReservationPlan,
+    advance_plan,
+    change_plan,
+    new_plan,
+)
 from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue, new_queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
@@ -61,7 +67,7 @@ class Replay(NamedTuple):
     line: Line
     queue: Queue
     running: Running
-    plan: Plan
+    plan: ReservationPlan
     usage: Usage
     counters: Any
     start: Any
@@ -69,7 +75,17 @@ class Replay(NamedTuple):
 
 
 REPLAY_TYPE = types.NamedTuple(
-    [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS],
+    [
+        JOBS_TYPE,
+        LINE_TYPE,
+        QUEUE_TYPE,
+        RUNNING_TYPE,
+        RESERVATION_PLAN_TYPE,
+        USAGE_TYPE,
+        INTS,
+        INTS,
+        SMALL_INTS,
+    ],
     Replay,
 )
 SCORER_TYPE = int64(QUEUE_TYPE, USAGE_TYPE, int64, int64, int64, int64, FROZEN_REALS)

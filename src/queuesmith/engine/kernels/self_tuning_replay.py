@@ -28,8 +28,8 @@ from queuesmith.engine.kernels.passes import start_within_plan
 from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
-    POOL_TYPE,
-    Pool,
+    STRATEGY_QUEUE_TYPE,
+    StrategyQueue,
     join_pool,
     queue_sorted,
     take_out_started,
@@ -53,10 +53,10 @@ class Booking(NamedTuple):
     holding: Any  # whether each holds its cores now
 
 
-class Tuning(NamedTuple):
+class SelfTuningReplay(NamedTuple):
     """A replay of the self-tuning planner, and the record of its steps."""
 
-    pool: Pool
+    pool: StrategyQueue
     booking: Booking
     settings: Any  # decider, preferred candidate, whether completions are steps too
     margin: Any  # one number, a share
@@ -67,9 +67,9 @@ class Tuning(NamedTuple):
     waiting: Any  # how many jobs were planned in each step
 
 
-TUNING_TYPE = types.NamedTuple(
+SELF_TUNING_TYPE = types.NamedTuple(
     [
-        POOL_TYPE,
+        STRATEGY_QUEUE_TYPE,
         types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking),
         FROZEN_INTS,
         FROZEN_REALS,
@@ -79,7 +79,7 @@ TUNING_TYPE = types.NamedTuple(
         INTS,
         INTS,
     ],
-    Tuning,
+    SelfTuningReplay,
 )
 PLAN_VALUE_TYPE = float64(REALS)
 
@@ -270,14 +270,14 @@ def replay_tuning(tuning, score_queue, plan_value, cores, until):
 
 @entry(
     void(
-        TUNING_TYPE,
+        SELF_TUNING_TYPE,
         types.FunctionType(SCORER_TYPE),
         types.FunctionType(PLAN_VALUE_TYPE),
         int64,
         int64,
     )
 )
-def run_tuning(tuning, score_queue, plan_value, cores, until):
+def run_self_tuning(tuning, score_queue, plan_value, cores, until):
     """Replay under the self-tuning planner, up to but not including an instant."""
     replay_tuning(tuning, score_queue, plan_value, cores, until)
 
@@ -294,7 +294,7 @@ def room_for(tuning, now, begin, duration, cores):
     return first
 
 
-@entry(int64(TUNING_TYPE, int64, int64, int64, int64))
+@entry(int64(SELF_TUNING_TYPE, int64, int64, int64, int64))
 def answer_request(tuning, now, begin, duration, cores):
     """Answer a request for a reservation: the earliest instant from ``begin`` on with room."""
     counters = tuning.pool.replay.counters

@@ -36,7 +36,7 @@ from queuesmith.engine.kernels.queue import join_at_end, sort_queue
 from queuesmith.engine.kernels.replay import REPLAY_TYPE, SCORER_TYPE, Replay
 
 
-class Pool(NamedTuple):
+class StrategyQueue(NamedTuple):
     """The waiting jobs of a policy that chooses, so that any strategy can begin at once.
 
     Besides the lines they form a ring in the order of submission, whose anchor is the last place.
@@ -52,16 +52,19 @@ class Pool(NamedTuple):
     parameters: Any
 
 
-POOL_TYPE = types.NamedTuple(
-    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE], Pool
+STRATEGY_QUEUE_TYPE = types.NamedTuple(
+    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE],
+    StrategyQueue,
 )
 
 
-def new_pool(replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any) -> Pool:
+def new_strategy_queue(
+    replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any
+) -> StrategyQueue:
     """Return a pool in which nobody waits."""
     anchor = len(replay.jobs.submit)
     ring = np.full((2, anchor + 1), anchor, np.int32)
-    return Pool(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)
+    return StrategyQueue(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)
 
 
 @kernel

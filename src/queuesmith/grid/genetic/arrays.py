@@ -17,7 +17,7 @@ from queuesmith.grid.genetic.kernels.problem import (
     NOBODY,
     ROWS,
     VALUES,
-    Pool,
+    Population,
     Problem,
     Workspace,
 )
@@ -101,9 +101,9 @@ def _cheap(cost: Floats) -> NDArray[np.bool_]:
     return np.asarray(reduced <= cut)
 
 
-def new_pool(slots: int, jobs: int, machines: int) -> Pool:
+def new_population(slots: int, jobs: int, machines: int) -> Population:
     """Return room for so many individuals."""
-    return Pool(
+    return Population(
         genes=np.zeros((slots, jobs), np.int64),
         completion=np.zeros((slots, machines)),
         flow=np.zeros((slots, machines)),

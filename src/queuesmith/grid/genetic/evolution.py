@@ -18,7 +18,12 @@ from queuesmith.compiled import load
 from queuesmith.grid.etc.mapping import machine_of, mapped
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.exact.kernels.prices import find_prices
-from queuesmith.grid.genetic.arrays import new_pool, new_problem, new_workspace, objective_weights
+from queuesmith.grid.genetic.arrays import (
+    new_population,
+    new_problem,
+    new_workspace,
+    objective_weights,
+)
 from queuesmith.grid.genetic.config import GeneticConfig, load_config
 from queuesmith.grid.genetic.kernels.generations import (
     CHANCES,
@@ -122,7 +127,7 @@ class _Evolution:
         weights = objective_weights(objective, matrix.machines, config.makespan_weight)
         slots = config.population + config.children + 1
         self.problem = new_problem(matrix, weights)
-        self.pool = new_pool(slots, matrix.jobs, matrix.machines)
+        self.pool = new_population(slots, matrix.jobs, matrix.machines)
         self.work = new_workspace(matrix.jobs, matrix.machines, seed)
         self.parents = np.arange(config.population, dtype=np.int64)
         self.children = np.arange(config.population, slots - 1, dtype=np.int64)

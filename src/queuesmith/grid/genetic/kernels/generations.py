@@ -13,7 +13,7 @@ from queuesmith.grid.genetic.kernels.problem import (
     IMPROVED_AT,
     NEXT_CHILD,
     NOBODY,
-    POOL_TYPE,
+    POPULATION_TYPE,
     PROBLEM_TYPE,
     WORKSPACE_TYPE,
     individual_of,
@@ -70,7 +70,7 @@ def breed_pair(
 @entry(
     int64(
         PROBLEM_TYPE,
-        POOL_TYPE,
+        POPULATION_TYPE,
         INTS,
         INTS,
         INTS,
@@ -158,7 +158,7 @@ def run_generations(
     return generations
 
 
-@entry(void(PROBLEM_TYPE, POOL_TYPE, INTS, WORKSPACE_TYPE))
+@entry(void(PROBLEM_TYPE, POPULATION_TYPE, INTS, WORKSPACE_TYPE))
 def value_all(problem, pool, slots, work):
     """Value the individuals in these slots from their genes and sort the slots, the best first."""
     for i in range(len(slots)):

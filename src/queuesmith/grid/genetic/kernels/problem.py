@@ -51,7 +51,7 @@ class Problem(NamedTuple):
     weights: Any  # of makespan and flowtime in the primary, of flowtime in the secondary key
 
 
-class Pool(NamedTuple):
+class Population(NamedTuple):
     """All individuals, a row each: parents, children, and the best ever."""
 
     genes: Any
@@ -107,8 +107,9 @@ PROBLEM_TYPE = types.NamedTuple(
     ],
     Problem,
 )
-POOL_TYPE = types.NamedTuple(
-    [INT_TABLE, REAL_TABLE, REAL_TABLE, REAL_TABLE, SMALL_TABLE, SMALL_TABLE, SMALL_TABLE], Pool
+POPULATION_TYPE = types.NamedTuple(
+    [INT_TABLE, REAL_TABLE, REAL_TABLE, REAL_TABLE, SMALL_TABLE, SMALL_TABLE, SMALL_TABLE],
+    Population,
 )
 INDIVIDUAL_TYPE = types.NamedTuple(
     [INTS, REALS, REALS, REALS, SMALL_INTS, SMALL_INTS, SMALL_INTS], Individual

@@ -6,7 +6,7 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import BITS, INTS, copy
 from queuesmith.compiled.chance import below, uniform
 from queuesmith.grid.genetic.kernels.operators import initial
-from queuesmith.grid.genetic.kernels.problem import POOL_TYPE, WORKSPACE_TYPE, random_option
+from queuesmith.grid.genetic.kernels.problem import POPULATION_TYPE, WORKSPACE_TYPE, random_option
 from queuesmith.grid.heuristics.kernels.filling import (
     map_by_ljfr_sjfr,
     map_by_mct,
@@ -67,7 +67,7 @@ def blend(source, target, share, random):
             target[job] = source[job]
 
 
-@entry(void(POOL_TYPE, int64, float64, WORKSPACE_TYPE))
+@entry(void(POPULATION_TYPE, int64, float64, WORKSPACE_TYPE))
 def gather(pool, count, share, work):
     """Blend the first chromosomes with an ancestor, itself a blend of one and of the best ever.
 
