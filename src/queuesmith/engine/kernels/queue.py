@@ -256,30 +256,35 @@ def best_of_those(queue, tail, most, longest, extra):
 
     Few jobs come before all earlier ones, so most sweeps are done when they have been looked over.
     """
-    score, cores, walltime, job = queue.score, queue.cores, queue.walltime, queue.job
+    score, job = queue.score, queue.job
+    extra = min(extra, most)
     found, top, first = NOBODY, -np.inf, NEVER
     for sweep in range((tail + SWEEP - 1) // SWEEP):
         begin, end = sweep * SWEEP, min((sweep + 1) * SWEEP, tail)
-        if end == begin + SWEEP and not some_job_leads(score, cores, sweep, top, most):
+        if end == begin + SWEEP and not some_job_leads(queue, begin, top, most, longest, extra):
             continue
         for i in range(begin, end):
-            if (
-                (score[i] >= top) & (cores[i] <= most)
-                and (walltime[i] <= longest or cores[i] <= extra)
-                and (score[i] > top or job[i] < first)
-            ):
+            if leads(queue, i, top, most, longest, extra) and (score[i] > top or job[i] < first):
                 found, top, first = i, score[i], job[i]
     return found
 
 
 @kernel
-def some_job_leads(score, cores, sweep, top, most):
-    """Tell whether a job of a sweep has at least that score and at most so many cores.
+def leads(queue, i, top, most, longest, extra):
+    """Tell whether a job has at least that score and is among those; without a branch, which
+    processors could not foresee.
+    """
+    room = most if queue.walltime[i] <= longest else extra
+    return (queue.score[i] >= top) & (queue.cores[i] <= room)
 
-    All of them are counted, for the processor counts several at once.
+
+@kernel
+def some_job_leads(queue, begin, top, most, longest, extra):
+    """Tell whether a job of a sweep does so. All of them are counted: processors count several at
+    once.
     """
     leading = 0
     for i in range(SWEEP):
-        place = np.uint64(sweep * SWEEP + i)  # never counted from the end
-        leading += (score[place] >= top) & (cores[place] <= most)
+        place = np.uint64(begin + i)  # never counted from the end
+        leading += leads(queue, place, top, most, longest, extra)
     return leading > 0
