@@ -21,7 +21,15 @@ def fidelity(
         str | None,
         typer.Option(
             help="The policy that really ran; by default fcfs+easy, with a slurm.conf "
-            "multifactor+plan."
+            "multifactor+plan, on a machine of Slurm's slurm()."
+        ),
+    ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            help="The machine as it is: a folder with a slurm.conf or a machine.toml, one such "
+            "file, or 'infer'.",
         ),
     ] = None,
     by: Annotated[
@@ -35,25 +43,36 @@ def fidelity(
 ) -> None:
     """Replay today's policy, and grade how well that agrees with what really happened."""
     load_engine()
-    from queuesmith.policy import as_policy
+    from queuesmith.cluster import Cluster, NodeCluster
+    from queuesmith.cluster.fitting import fitting
+    from queuesmith.cluster.sources import machine_from
+    from queuesmith.policy import Slurm, as_policy
     from queuesmith.schedule import history
     from queuesmith.schedule.fidelity import Fidelity, columns_of
     from queuesmith.study import simulate_many
 
     check_targets(report)
-    today = policy or ("multifactor+plan" if machine.slurm_conf else "fcfs+easy")
-    chosen = machine.configured(as_policy(today))
     workload = log.read()
-    cluster = machine.cluster(workload)
-    fitting = workload.fitting(cluster.cores, strict=log.strict)
-    real = history(fitting, cluster)
+    found = machine_from(nodes, log=workload, timezone=log.timezone) if nodes else None
+    today = "multifactor+plan" if machine.slurm_conf else "fcfs+easy"
+    if found is not None and "SchedulerType" in found.settings:
+        today = "slurm()"
+    chosen = machine.configured(as_policy(policy or today))
+    cluster: Cluster | NodeCluster
+    if found is not None and isinstance(chosen, Slurm):
+        cluster = found
+        fit = fitting(workload, found, strict=log.strict)
+    else:
+        cluster = Cluster(found.cores, found.name) if found else machine.cluster(workload)
+        fit = workload.fitting(cluster.cores, strict=log.strict)
+    real = history(fit, cluster)
     if real is None:
         raise WorkloadError(
             f"the log '{workload.name}' does not tell when its jobs really began, so no replay of "
             "it can be graded. Give a log with starts or waits."
         )
     with progress(f"replaying {chosen}", quiet=log.quiet) as tick:
-        replayed = simulate_many(fitting, cluster, [chosen], progress=tick)[0]
+        replayed = simulate_many(fit, cluster, [chosen], progress=tick)[0]
     judged = Fidelity(real, replayed)
     if report is not None:
         from queuesmith.figures.page import write_figures
@@ -65,7 +84,7 @@ def fidelity(
     if format is Format.json:
         print_json(judged.to_dict())
         return
-    columns = [by] if by else columns_of(fitting)
+    columns = [by] if by else columns_of(fit)
     rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
     for column in columns:
         rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]

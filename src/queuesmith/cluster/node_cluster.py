@@ -114,8 +114,10 @@ class NodeCluster:
         return {}
 
     def violations(self, schedule: Any) -> list[str]:
-        """Return nothing yet: cores of nodes are checked for every machine that has places."""
-        return []
+        """Return what a schedule breaks of memory, GPUs, where jobs may run, and limits."""
+        from queuesmith.cluster.violations import violations_on_nodes
+
+        return violations_on_nodes(self, schedule)
 
     @property
     def partition_priority(self) -> Mapping[str, float]:

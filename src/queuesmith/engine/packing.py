@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError, WorkloadError
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
@@ -26,13 +27,18 @@ class Packed:
     Many replays in many threads may share one; nothing in it changes.
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster, *, strict: bool = False) -> None:
+    def __init__(
+        self, workload: Workload, cluster: Cluster | NodeCluster, *, strict: bool = False
+    ) -> None:
         if not len(workload):
             raise WorkloadError(
                 f"workload '{workload.name}' has no jobs to replay. Give one that has."
             )
         self.cluster = cluster
-        self.workload = workload.fitting(cluster.cores, strict=strict)
+        if isinstance(cluster, NodeCluster):
+            self.workload = fitting(workload, cluster, strict=strict)
+        else:
+            self.workload = workload.fitting(cluster.cores, strict=strict)
         self.jobs = _columns(self.workload, cluster)
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
         self._lock = threading.Lock()
@@ -82,7 +88,7 @@ class Packed:
         return new_usage(slots, half_lives.pop(), self.jobs.submit[0])
 
 
-def _columns(workload: Workload, cluster: Cluster) -> Jobs:
+def _columns(workload: Workload, cluster: Cluster | NodeCluster) -> Jobs:
     """Lay the columns out as the kernel takes them; what need not change is not copied."""
     _, user = np.unique(workload.user, return_inverse=True)
     return Jobs(

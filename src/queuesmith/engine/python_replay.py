@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.cluster import Cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, COUNTERS
 from queuesmith.engine.packing import Packed
 from queuesmith.policy.any_policy import SelfReplaying
@@ -35,6 +36,7 @@ class PythonRun:
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts; a policy from elsewhere is not trusted."""
         workload, cluster = self._packed.workload, self._packed.cluster
+        assert isinstance(cluster, Cluster)  # machines of nodes are refused before
         start = self._policy.replay(workload, cluster, self)
         if not self.cancelled:
             verify(Schedule(workload, cluster, start, str(self._policy)))

@@ -6,14 +6,15 @@ import time
 from collections.abc import Sequence
 
 from queuesmith.base.errors import CancelledError, PolicyError
-from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuleBasedRun
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
-from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, as_policy
+from queuesmith.engine.slurm_replay import SlurmRun
+from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, Slurm, as_policy
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
@@ -23,7 +24,7 @@ from queuesmith.workload import Workload
 
 def simulate(
     workload: Workload,
-    cluster: Cluster | None = None,
+    cluster: Cluster | NodeCluster | None = None,
     policy: AnyPolicy | str = "fcfs+easy",
     *,
     cores: int | None = None,
@@ -38,6 +39,7 @@ def simulate(
         The jobs. Those wider than the machine are left out and counted.
     cluster, cores
         The machine, or just its number of processors; by default the size that the log states.
+        On a machine of nodes jobs are placed by ``slurm(...)``.
     policy
         A policy, or one as it is written: ``"fcfs+easy"``.
     strict
@@ -52,8 +54,19 @@ def simulate(
     >>> simulate(jobs, cores=1).wait.tolist()
     [0, 10]
     """
-    chosen = as_cluster(workload, cluster, cores)
+    chosen = as_machine(workload, cluster, cores)
     return Replay(workload, chosen, policy, strict=strict, reservations=reservations).run()
+
+
+def as_machine(
+    workload: Workload, cluster: Cluster | NodeCluster | None, cores: int | None
+) -> Cluster | NodeCluster:
+    """Return the machine that is meant: one of nodes as it is, or else as `as_cluster` does."""
+    if isinstance(cluster, NodeCluster) and cores in (None, cluster.cores):
+        return cluster
+    if isinstance(cluster, NodeCluster):
+        cluster = Cluster(cluster.cores, cluster.name)
+    return as_cluster(workload, cluster, cores)
 
 
 class Replay:
@@ -67,7 +80,7 @@ class Replay:
     def __init__(
         self,
         workload: Workload | Packed,
-        cluster: Cluster,
+        cluster: Cluster | NodeCluster,
         policy: AnyPolicy | str,
         *,
         strict: bool = False,
@@ -108,12 +121,19 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
+            pieces=self._run.pieces if isinstance(self._run, SlurmRun) else None,
         )
 
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun:
+) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun:
+    if isinstance(packed.cluster, NodeCluster) and not isinstance(policy, Slurm):
+        raise PolicyError(
+            f"policy '{policy}' knows a number of cores, but machine '{packed.cluster.name}' has "
+            "nodes, on which only slurm(...) places jobs so far. Replay slurm(), or give the "
+            f"machine as cores={packed.cluster.cores}."
+        )
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
         check_plans_all(policy)
         # One candidate: a planner that has nothing to tune.
@@ -125,6 +145,8 @@ def _prepared(
             f"policy '{policy}' does not plan, so it cannot take reservations. "
             "Use dynp(...) or an order with the backfill plan, for example fcfs+plan."
         )
+    if isinstance(policy, Slurm):
+        return SlurmRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
     if isinstance(policy, RuleBased):

@@ -9,6 +9,7 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.reading import as_policy, load_policy, parse_policies
 from queuesmith.policy.rulebase import RuleBase, RuleBasePair
 from queuesmith.policy.self_tuning import SelfTuning
+from queuesmith.policy.slurm import Slurm
 from queuesmith.policy.view import Job, Machine
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "RuleBasePair",
     "SelfReplaying",
     "SelfTuning",
+    "Slurm",
     "as_policy",
     "load_policy",
     "parse_policies",

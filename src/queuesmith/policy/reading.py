@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError, QueuesmithError
-from queuesmith.policy import rulebase, self_tuning
+from queuesmith.policy import rulebase, self_tuning, slurm
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.self_tuning import SelfTuning
+from queuesmith.policy.slurm import Slurm
 from queuesmith.policy.writing import split_outside
 
 #: Other packages, and parts of this one that stand above, offer policies under this entry point:
@@ -29,8 +30,8 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
     ``order+conservative(depth=...)``, ``order+plan(depth=...)``,
-    ``dynp(order,...; metric=...; decider=...)``, or the name of a ``.json`` file, for which
-    ``trust`` is as for ``load_policy``.
+    ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``, or
+    the name of a ``.json`` file, for which ``trust`` is as for ``load_policy``.
     """
     if isinstance(policy, AnyPolicy):
         return policy
@@ -47,6 +48,8 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
     match = _CALLED.fullmatch(text)
     if match and match["name"] == self_tuning.KIND:
         return SelfTuning.parse(match["inside"])
+    if text == slurm.KIND or (match and match["name"] == slurm.KIND):
+        return Slurm.parse(match["inside"] if match else "")
     if re.match(rf"{self_tuning.KIND}\s*\(", text):
         raise PolicyError(
             f"policy '{text}' cannot be read: what {self_tuning.KIND} is made of ends with a "

@@ -239,7 +239,7 @@ class Schedule:
         save_csv(self, path)
 
 
-def history(workload: Workload, cluster: Cluster | None = None) -> Schedule | None:
+def history(workload: Workload, cluster: Machine | None = None) -> Schedule | None:
     """Return the schedule that really happened, or None where the log does not tell.
 
     The log tells where its ``real_start`` is known for every job.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.simulate import Replay
+from queuesmith.engine.simulate import Replay, as_machine
 from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
@@ -16,7 +16,7 @@ from queuesmith.workload import Workload
 
 def simulate_many(
     workload: Workload,
-    cluster: Cluster | None = None,
+    cluster: Cluster | NodeCluster | None = None,
     policies: Sequence[AnyPolicy | str] = ("fcfs+easy",),
     *,
     cores: int | None = None,
@@ -38,9 +38,9 @@ def simulate_many(
     progress
         Is called with the share of the work done, 0 to 1, every tenth of a second.
     """
-    cluster = as_cluster(workload, cluster, cores)
-    packed = Packed(workload, cluster, strict=strict)
-    replays = [Replay(packed, cluster, policy, reservations=reservations) for policy in policies]
+    machine = as_machine(workload, cluster, cores)
+    packed = Packed(workload, machine, strict=strict)
+    replays = [Replay(packed, machine, policy, reservations=reservations) for policy in policies]
 
     def watch(done: int) -> None:
         if progress is not None:

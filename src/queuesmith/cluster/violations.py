@@ -1,0 +1,115 @@
+"""What a schedule on nodes breaks: memory, GPUs, where jobs may run, limits.
+
+Cores of nodes are checked for every machine that has places. Nothing here is shared with what
+makes schedules but what the jobs ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from queuesmith.cluster.levels import levels
+from queuesmith.cluster.limit_table import COUNTED, LimitTable
+from queuesmith.cluster.node_cluster import NodeCluster
+from queuesmith.cluster.requests import JobRequests, gpu_types, job_requests, node_arrays
+from queuesmith.workload.workload import Ints
+
+
+def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:
+    """Return a sentence for each rule that a schedule with places breaks."""
+    pieces = schedule.pieces
+    if pieces is None or pieces.place is None or not len(pieces):
+        return []
+    if ((pieces.place < 0) | (pieces.place >= len(machine.node_names))).any():
+        return []  # said already, for machines of any kind
+    requests = job_requests(schedule.workload, machine)
+    found = [_forbidden(machine, schedule, requests), _wrong_count(schedule, requests)]
+    found += [_memory(machine, schedule, requests), *_gpus(machine, schedule, requests)]
+    found += _limits(machine, schedule, requests)
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _name(schedule: Any, job: int) -> str:
+    jobs = schedule.workload
+    return f"job {jobs.label('id', int(jobs.id[job]))}"
+
+
+def _forbidden(machine: NodeCluster, schedule: Any, requests: JobRequests) -> str | None:
+    pieces = schedule.pieces
+    wrong = ~requests.node_sets[requests.node_set[pieces.job], pieces.place]
+    if not wrong.any():
+        return None
+    first = int(np.argmax(wrong))
+    return (
+        f"{_name(schedule, int(pieces.job[first]))} runs on "
+        f"'{machine.node_names[pieces.place[first]]}', where its partition, its features or its "
+        "list of nodes do not let it."
+    )
+
+
+def _wrong_count(schedule: Any, requests: JobRequests) -> str | None:
+    count = np.bincount(schedule.pieces.job, minlength=len(schedule))
+    least = np.minimum(requests.least_nodes, requests.cores)
+    wrong = (count < least) | ((requests.most_nodes > 0) & (count > requests.most_nodes))
+    if not wrong.any():
+        return None
+    job = int(np.argmax(wrong))
+    return (
+        f"{_name(schedule, job)} runs on {count[job]} nodes, but it asks for {least[job]} at least"
+        f"{f' and {requests.most_nodes[job]} at most' if requests.most_nodes[job] else ''}."
+    )
+
+
+def _over(machine: NodeCluster, schedule: Any, amount: Ints, most: Ints, what: str) -> str | None:
+    """Say on which node more is held at once than it has."""
+    pieces = schedule.pieces
+    held = levels(pieces.place, pieces.start, pieces.start, pieces.end, amount)
+    over = held.held > most[held.line]
+    if not over.any():
+        return None
+    first = int(np.argmax(over))
+    node = int(held.line[first])
+    return (
+        f"{held.held[first]} {what} are held at {held.time[first]} on "
+        f"'{machine.node_names[node]}', which has {most[node]}."
+    )
+
+
+def _memory(machine: NodeCluster, schedule: Any, requests: JobRequests) -> str | None:
+    pieces, memory = schedule.pieces, node_arrays(machine).memory
+    job = pieces.job
+    per_core = requests.memory_per_core[job]
+    amount = np.where(per_core > 0, per_core * pieces.cores, requests.memory_per_node[job])
+    amount = np.where(requests.whole_memory[job], memory[pieces.place], amount)
+    return _over(machine, schedule, amount, memory, "MB of memory")
+
+
+def _gpus(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[str | None]:
+    job, gpus = schedule.pieces.job, node_arrays(machine).gpus
+    amount = requests.gpus_per_node[job]
+    found = [_over(machine, schedule, amount, gpus.sum(axis=1), "GPUs")]
+    for number, name in enumerate(gpu_types(machine)):
+        of_type = np.where(requests.gpu_type[job] == number, amount, 0)
+        found.append(_over(machine, schedule, of_type, gpus[:, number], f"GPUs of type {name}"))
+    return found
+
+
+def _limits(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[str]:
+    table = LimitTable(schedule.workload, machine, requests)
+    job = np.repeat(np.arange(len(schedule)), np.diff(table.first))
+    found: list[str] = []
+    for number, what in enumerate(COUNTED if len(job) else ()):
+        amount = table.amounts[job, number]
+        start, end = schedule.start[job], schedule.end[job]
+        held = levels(table.of_jobs, start, start, end, amount)
+        over = held.held > table.most[held.line, number]
+        if over.any():
+            first = int(np.argmax(over))
+            row = int(held.line[first])
+            found.append(
+                f"{held.held[first]} {what} are held at {held.time[first]} where a limit of a QOS "
+                f"or an association allows {table.most[row, number]} together."
+            )
+    return found

@@ -1,0 +1,341 @@
+"""Jobs, nodes, limits and shares laid out as the kernels of Slurm take them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.limit_table import LimitTable, counted_amounts
+from queuesmith.cluster.limits import share_tree
+from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, node_arrays
+from queuesmith.engine.kernels.constants import NEVER
+from queuesmith.engine.kernels.slurm_state import (
+    KNOBS,
+    SLURM_COUNTERS,
+    FairShares,
+    Free,
+    NodeChoice,
+    NodePieces,
+    Reserved,
+    SlurmJobs,
+    SlurmNodes,
+    SlurmReplay,
+    SlurmRunning,
+)
+from queuesmith.policy.slurm import ENDLESS, SlurmSettings
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import Ints
+
+Floats = NDArray[np.float64]
+
+
+def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> SlurmReplay:
+    """Return a replay in which nothing has happened yet, with all the room it will need."""
+    requests, nodes = job_requests(workload, machine), node_arrays(machine)
+    order = by_name(machine)
+    limits = LimitTable(workload, machine, requests)
+    shares, association = _shares(workload, machine, requests)
+    jobs = _jobs(workload, machine, requests, settings, limits, association)
+    count, node_count = len(workload), len(order)
+    held = min(count, int(nodes.cores.sum()))
+    pieces = int(jobs.first_piece[-1] + _most_pieces(requests, node_count)[-1])
+    kinds = nodes.gpus.shape[1]
+    packed = _nodes(workload, machine, nodes, requests, order)
+    records = int(min(2 * settings["bf_max_job_test"] + 3, 2 * count + 3))
+    return SlurmReplay(
+        jobs=jobs,
+        nodes=packed,
+        free=_free(packed),
+        later=_free(packed),
+        choice=NodeChoice(
+            room=_zeros(node_count),
+            node=_zeros(node_count),
+            cores=_zeros(node_count),
+            usable=np.zeros(node_count, np.bool_),
+            spare=np.zeros(node_count, np.bool_),
+            switches=np.zeros((4, int(packed.leaf.max()) + 2), np.int64),
+        ),
+        pieces=NodePieces(
+            _zeros(count), _zeros(pieces), _zeros(pieces), np.zeros((pieces, kinds), np.int64)
+        ),
+        running=SlurmRunning(*(_zeros(held + 1) for _ in range(4))),
+        reserved=Reserved(
+            begin=_zeros(records),
+            end=_zeros(records),
+            next=_zeros(records),
+            free=np.zeros((records, node_count), np.bool_),
+        ),
+        shares=shares,
+        limit=_frozen(limits.most),
+        used=np.zeros_like(limits.most),
+        queue=np.zeros(count + 1, np.int64),
+        priority=np.zeros(count, np.int64),
+        tested=np.zeros(int(jobs.user.max()) + 1, np.int64),
+        tested_partition=np.zeros(len(machine.partitions), np.int64),
+        blocked=np.zeros(len(machine.partitions), np.bool_),
+        knobs=_knobs(workload, settings),
+        weights=_weights(settings),
+        counters=np.zeros(SLURM_COUNTERS, np.int64),
+        start=np.full(count, -1, np.int64),
+    )
+
+
+def _zeros(count: int) -> Ints:
+    return np.zeros(count, np.int64)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array
+
+
+def by_name(machine: NodeCluster) -> Ints:
+    """Return the numbers of the nodes in the order of their names, numbers as numbers."""
+
+    def key(name: str) -> list[tuple[int, int, str]]:
+        parts = re.findall(r"[0-9]+|[^0-9]+", name)
+        return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+    names = machine.node_names
+    return np.array(sorted(range(len(names)), key=lambda i: key(names[i])), np.int64)
+
+
+# -- settings --------------------------------------------------------------------------
+
+
+def _knobs(workload: Workload, settings: SlurmSettings) -> Ints:
+    def or_endless(name: str) -> int:
+        return int(settings[name]) or ENDLESS
+
+    values = [
+        *(settings["bf_interval"], 60 * settings["bf_window"], settings["bf_resolution"]),
+        *map(or_endless, ("bf_max_job_test", "bf_max_job_user", "bf_max_job_part")),
+        *(or_endless("bf_max_job_start"), settings["bf_window_linear"]),
+        *(or_endless("default_queue_depth"), settings["sched_interval"]),
+        *(settings["PriorityCalcPeriod"], settings["PriorityMaxAge"], settings.fair_tree),
+        *(workload.epoch or 0, settings["start_delay"], settings["completion_delay"]),
+        *(settings.backfills, settings["clock_offset"]),
+    ]
+    assert len(values) == KNOBS
+    return _frozen(np.array([int(value) for value in values], np.int64))
+
+
+def _weights(settings: SlurmSettings) -> Floats:
+    half_life = settings["PriorityDecayHalfLife"]
+    values = [
+        settings["PriorityWeightAge"] if settings.multifactor else 0.0,
+        settings["PriorityWeightFairshare"] if settings.multifactor else 0.0,
+        0.5 ** (1.0 / half_life) if half_life > 0 else 1.0,
+        settings["FairShareDampeningFactor"],
+    ]
+    return _frozen(np.array(values, np.float64))
+
+
+# -- nodes -----------------------------------------------------------------------------
+
+
+def _nodes(
+    workload: Workload,
+    machine: NodeCluster,
+    nodes: NodeArrays,
+    requests: JobRequests,
+    order: Ints,
+) -> SlurmNodes:
+    epoch = workload.epoch or 0
+    away = np.zeros((len(machine.outages), len(order)), np.bool_)
+    for row, outage in zip(away, machine.outages, strict=True):
+        row[[machine.node_index[node] for node in outage.nodes or machine.node_names]] = True
+    begins = [-NEVER if o.begin is None else o.begin - epoch for o in machine.outages]
+    ends = [NEVER if o.end is None else o.end - epoch for o in machine.outages]
+    return SlurmNodes(
+        cores=_frozen(nodes.cores[order]),
+        memory=_frozen(nodes.memory[order]),
+        threads=_frozen(nodes.threads_per_core[order]),
+        weight=_frozen(np.unique(nodes.weight, return_inverse=True)[1].ravel()[order]),
+        leaf=_frozen(_leaves(machine)[order]),
+        gpus=_frozen(nodes.gpus[order]),
+        sets=np.ascontiguousarray(requests.node_sets[:, order]),
+        partitions=np.ascontiguousarray(nodes.partitions[:, order]),
+        outage_begin=_frozen(np.array(begins, np.int64)),
+        outage_end=_frozen(np.array(ends, np.int64)),
+        outage_planned=_frozen(np.array([o.planned for o in machine.outages], np.int64)),
+        outage_nodes=np.ascontiguousarray(away[:, order]),
+    )
+
+
+def _leaves(machine: NodeCluster) -> Ints:
+    """Return the switch of each node; -1 everywhere where Slurm does not look at the network."""
+    leaf = np.full(len(machine.node_names), -1, np.int64)
+    leaves = [switch for switch in machine.switches if switch.nodes]
+    if "tree" not in machine.settings.get("TopologyPlugin", "").lower() or not leaves:
+        return leaf
+    # Of switches that fit alike, the one whose nodes come first by name is taken.
+    place = np.empty_like(leaf)
+    place[by_name(machine)] = np.arange(len(leaf))
+    leaves.sort(key=lambda switch: min(place[machine.node_index[node]] for node in switch.nodes))
+    for number, switch in enumerate(leaves):
+        leaf[[machine.node_index[node] for node in switch.nodes]] = number
+    leaf[leaf < 0] = len(leaves)
+    return leaf
+
+
+def _free(nodes: SlurmNodes) -> Free:
+    count = len(nodes.cores)
+    nobody = np.full(count, -1, np.int64)
+    none = np.zeros(count, np.int64)
+    return Free(nodes.cores.copy(), nodes.memory.copy(), nodes.gpus.copy(), none, nobody)
+
+
+# -- jobs ------------------------------------------------------------------------------
+
+
+def _most_pieces(requests: JobRequests, nodes: int) -> Ints:
+    """Return on how many nodes a job can be at most."""
+    spread = np.minimum(requests.cores, nodes)
+    by_node = -(-requests.cores // np.maximum(requests.cores_per_node, 1))
+    most = np.where(requests.cores_per_node > 0, np.maximum(by_node, requests.least_nodes), spread)
+    most = np.where(requests.most_nodes > 0, np.minimum(most, requests.most_nodes), most)
+    return np.maximum(most, requests.least_nodes)
+
+
+def _jobs(
+    workload: Workload,
+    machine: NodeCluster,
+    requests: JobRequests,
+    settings: SlurmSettings,
+    limits: LimitTable,
+    association: Ints,
+) -> SlurmJobs:
+    room = _most_pieces(requests, len(machine.node_names))
+    partitions = machine.partitions
+    least_loaded = "CR_LLN" in machine.settings.get("SelectTypeParameters", "").upper()
+    columns = {
+        "eligible": requests.eligible,
+        "arrival": np.argsort(requests.eligible, kind="stable"),
+        "runtime": workload.runtime,
+        "limit": np.maximum(-(-workload.walltime // 60) * 60, 60),
+        "least": np.minimum(requests.least_nodes, requests.cores),
+        "most": requests.most_nodes,
+        "cores": requests.cores,
+        "per_node": requests.cores_per_node,
+        "per_task": requests.cores_per_task,
+        "memory_per_node": requests.memory_per_node,
+        "memory_per_core": requests.memory_per_core,
+        "whole_memory": requests.whole_memory,
+        "gpus": requests.gpus_per_node,
+        "gpu_type": requests.gpu_type,
+        "exclusive": requests.exclusive,
+        "node_set": requests.node_set,
+        "partition": requests.partition,
+        "tier": np.array([p.tier for p in partitions])[requests.partition],
+        "user": np.unique(workload.user, return_inverse=True)[1].ravel(),
+        "association": association,
+        "least_loaded": np.array([p.least_loaded or least_loaded for p in partitions])[
+            requests.partition
+        ],
+        "first_piece": np.cumsum(room) - room,
+        "first_limit": limits.first,
+        "limits": limits.of_jobs,
+        "amounts": limits.amounts,
+    }
+    whole = {name: _frozen(column.astype(np.int64)) for name, column in columns.items()}
+    factor = np.array([*(qos.usage_factor for qos in machine.qos), 1.0])[requests.qos]
+    return SlurmJobs(
+        **whole,
+        fixed_priority=_frozen(_fixed_priority(workload, machine, requests, settings)),
+        billing=_frozen(requests.cores * factor),
+    )
+
+
+def _fixed_priority(
+    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
+) -> Floats:
+    """Return the weighted factors that never change: size, partition, QOS, resources."""
+    if not settings.multifactor:
+        return np.zeros(len(workload))
+    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, requests, settings)
+    for weight, values, number in (
+        ("PriorityWeightPartition", [p.priority for p in machine.partitions], requests.partition),
+        ("PriorityWeightQOS", [float(q.priority) for q in machine.qos], requests.qos),
+    ):
+        factors = np.array([*values, 0.0])  # the last is that of jobs without any
+        priority = priority + settings[weight] * (factors / (factors.max() or 1.0))[number]
+    return priority + _resources(machine, requests, settings)
+
+
+def _size(
+    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
+) -> Floats:
+    if "SMALL_RELATIVE_TO_TIME" in settings.flags:
+        minutes = np.maximum(workload.walltime / 60.0, 1.0)
+        return np.minimum(requests.cores / minutes / machine.cores, 1.0)
+    # Without --nodes a job asks for one node at least, however many its tasks will need.
+    stated = workload.extra.get("requested_nodes", np.ones(len(workload), np.int64))
+    nodes = np.maximum(stated, 1) / len(machine.node_names)
+    both: Floats = (nodes + requests.cores / machine.cores) / 2.0
+    return np.clip(1.0 - both if settings.favours_small else both, 0.0, 1.0)
+
+
+def _resources(machine: NodeCluster, requests: JobRequests, settings: SlurmSettings) -> Floats:
+    """Return the part of PriorityWeightTRES: amounts asked for, over those of the machine."""
+    amounts = counted_amounts(requests)
+    names = {"cpu": 0, "node": 1, "mem": 2, "gres/gpu": 3, "billing": 0}
+    nodes = node_arrays(machine)
+    totals = [machine.cores, len(nodes.cores), nodes.memory.sum(), nodes.gpus.sum()]
+    priority = np.zeros(len(requests.cores))
+    for name, weight in settings.tres_weights.items():
+        if name in names:
+            column = names[name]
+            whole = 1 if "NO_NORMAL_TRES" in settings.flags else max(int(totals[column]), 1)
+            priority = priority + weight * amounts[:, column] / whole
+    return priority
+
+
+# -- shares ----------------------------------------------------------------------------
+
+
+def _shares(
+    workload: Workload, machine: NodeCluster, requests: JobRequests
+) -> tuple[FairShares, Ints]:
+    """Return the tree of shares; where none is known, all users have the same share."""
+    if machine.associations:
+        tree = share_tree(machine.associations)
+        parent, shares, is_user = tree.parent, tree.shares, tree.is_user
+        association = requests.association
+    else:
+        user = np.unique(workload.user, return_inverse=True)[1].ravel()
+        count = int(user.max()) + 1
+        parent = np.array([-1, *[0] * count], np.int64)
+        shares = np.ones(count + 1, np.int64)
+        is_user = np.array([False, *[True] * count], np.bool_)
+        association = user + 1
+    level = np.zeros(len(parent), np.int64)
+    for i, above in enumerate(parent):
+        if above >= 0 and shares[i] > 0:
+            level[above] += shares[i]
+    level_shares = np.where(parent >= 0, level[parent], 1)
+    paths = [_path(i, parent) for i in range(len(parent))]
+    path = np.full((len(parent), max(map(len, paths)) + 1), -1, np.int64)
+    for row, steps in zip(path, paths, strict=True):
+        row[: len(steps)] = steps
+    reals = [np.zeros(len(parent)) for _ in range(5)]
+    users = np.flatnonzero(is_user).astype(np.int64)
+    return (
+        FairShares(
+            _frozen(parent), _frozen(shares), _frozen(level_shares), _frozen(path), users, *reals
+        ),
+        association,
+    )
+
+
+def _path(number: int, parent: Ints) -> list[int]:
+    path: list[int] = []
+    while number > 0:
+        path.insert(0, number)
+        number = int(parent[number])
+    return path

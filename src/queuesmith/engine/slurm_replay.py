@@ -1,0 +1,69 @@
+"""A replay under Slurm, on a machine of nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.cluster import NodeCluster
+from queuesmith.compiled import load
+from queuesmith.engine.kernels.slurm_replay import run_slurm
+from queuesmith.engine.kernels.slurm_state import STUCK
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.slurm_packing import by_name, slurm_replay
+from queuesmith.policy.slurm import Slurm
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.reservations import Answer
+
+
+class SlurmRun:
+    """The state of such a replay, and how it is run."""
+
+    decisions = None
+    answers: tuple[Answer, ...] = ()
+
+    def __init__(self, packed: Packed, policy: Slurm) -> None:
+        machine = packed.cluster
+        if not isinstance(machine, NodeCluster):
+            raise PolicyError(
+                f"policy '{policy}' places jobs on nodes, but '{machine.name}' is only a number of "
+                "cores. Describe the machine: --machine with a folder, a file, or infer."
+            )
+        self._machine, self._workload = machine, packed.workload
+        load(run_slurm)
+        self._replay = slurm_replay(packed.workload, machine, policy.settings(machine.settings))
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        """The counters of the kernel."""
+        return self._replay.counters  # type: ignore[no-any-return]
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        run_slurm(self._replay)
+        start: NDArray[np.int64] = self._replay.start
+        if self.counters[STUCK]:
+            job = int(np.argmax(start < 0))
+            name = self._workload.label("id", int(self._workload.id[job]))
+            raise WorkloadError(
+                f"job {name} can never start on machine '{self._machine.name}': a limit or an "
+                "outage without an end keeps it waiting. Correct the machine, or leave it out."
+            )
+        return start
+
+    @property
+    def pieces(self) -> Pieces:
+        """The parts of jobs on nodes."""
+        replay, count = self._replay, self._replay.pieces.count
+        job = np.repeat(np.arange(len(count)), count)
+        place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
+        at = replay.jobs.first_piece[job] + place
+        start = replay.start[job]
+        return Pieces(
+            job,
+            start,
+            start + replay.jobs.runtime[job],
+            replay.pieces.cores[at],
+            by_name(self._machine)[replay.pieces.node[at]],
+        )

@@ -1,0 +1,232 @@
+"""What Slurm itself would do: its schedulers and priorities, with any knob changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from queuesmith.base.errors import PolicyError
+from queuesmith.base.registry import known
+from queuesmith.cluster.config_lines import config_lines
+from queuesmith.policy.any_policy import WRITTEN, AnyPolicy
+from queuesmith.policy.writing import split_outside
+from queuesmith.workload.slurm_text import duration
+
+KIND = "slurm"
+#: No limit, where Slurm writes 0 for that.
+ENDLESS = 2**40
+
+#: What ``SchedulerParameters`` may say, and what Slurm takes where it says nothing.
+SCHEDULING = {
+    "bf_interval": 30.0,
+    "bf_window": 1440.0,
+    "bf_resolution": 60.0,
+    "bf_max_job_test": 500.0,
+    "bf_max_job_user": 0.0,
+    "bf_max_job_part": 0.0,
+    "bf_max_job_start": 0.0,
+    "bf_window_linear": 0.0,
+    "default_queue_depth": 100.0,
+    "sched_interval": 60.0,
+}
+_OLD_NAMES = {"max_job_bf": "bf_max_job_test"}
+#: Keywords of slurm.conf that are numbers or times, in seconds.
+PRIORITIES = {
+    "PriorityWeightAge": 0.0,
+    "PriorityWeightFairshare": 0.0,
+    "PriorityWeightJobSize": 0.0,
+    "PriorityWeightPartition": 0.0,
+    "PriorityWeightQOS": 0.0,
+    "PriorityMaxAge": 7 * 86_400.0,
+    "PriorityDecayHalfLife": 7 * 86_400.0,
+    "PriorityCalcPeriod": 300.0,
+    "FairShareDampeningFactor": 1.0,
+}
+_TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife", "PriorityCalcPeriod")
+#: Keywords that are words.
+_WORDS = {
+    "SchedulerType": "sched/backfill",
+    "PriorityType": "priority/multifactor",
+    "PriorityFavorSmall": "NO",
+    "PriorityFlags": "",
+    "PriorityWeightTRES": "",
+    "FastSchedule": "",
+}
+#: How long the machine takes for what a replay does at once, in seconds, and how long before the
+#: first submission the clocks of the backfill and of priorities began: no file tells.
+DELAYS = {"start_delay": 0.0, "completion_delay": 0.0, "clock_offset": 0.0}
+#: What must be above 0, for something happens again and again after so many seconds.
+_PERIODS = ("bf_interval", "bf_resolution", "sched_interval", "PriorityCalcPeriod")
+NAMES = (*SCHEDULING, *PRIORITIES, *_WORDS, *DELAYS)
+
+
+@dataclass(frozen=True)
+class Slurm(AnyPolicy):
+    """The schedulers of Slurm on a machine of nodes.
+
+    Parameters
+    ----------
+    parameters
+        What is set otherwise than the machine's slurm.conf says, by Slurm's names.
+    conf
+        Another slurm.conf, instead of what the machine was read from.
+
+    Examples
+    --------
+    >>> str(Slurm.parse("bf_interval=60, PriorityWeightAge=5000"))
+    'slurm(bf_interval=60, PriorityWeightAge=5000)'
+    """
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    conf: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.parameters:
+            known("parameter of slurm(...) called", name, NAMES, error=PolicyError)
+        self.settings({})
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{KIND}({'; '.join(part for part in (self.conf, inside) if part)})"
+
+    @classmethod
+    def parse(cls, inside: str) -> Slurm:
+        """Read what stands between the parentheses of ``slurm(...)``."""
+        conf, parameters = None, {}
+        parts = [part.strip() for part in split_outside(inside, ";") if part.strip()]
+        if parts and "=" not in parts[0]:
+            conf = parts.pop(0)
+        for part in (each.strip() for rest in parts for each in split_outside(rest, ",")):
+            name, equals, value = (text.strip() for text in part.partition("="))
+            if not equals:
+                raise PolicyError(
+                    f"'{part}' in {KIND}({inside}) is no name=value. Write for example "
+                    "slurm(slurm.conf; bf_interval=60, PriorityWeightAge=5000)."
+                )
+            parameters[name] = value
+        return cls(parameters, conf)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the JSON file holds: the policy as it is written."""
+        return {"kind": WRITTEN, "policy": str(self)}
+
+    def having(self, **parameters: float) -> Slurm:
+        """Return the policy with other values of its parameters."""
+        return Slurm({**self.parameters, **{n: f"{v:g}" for n, v in parameters.items()}}, self.conf)
+
+    def settings(self, machine: Mapping[str, str]) -> SlurmSettings:
+        """Return all settings: those given here, of the slurm.conf, and Slurm's defaults.
+
+        Parameters
+        ----------
+        machine
+            What the machine's slurm.conf says, by Slurm's names.
+        """
+        stated = _read(self.conf) if self.conf else dict(machine)
+        # Names in slurm.conf mean the same in any case; PriorityWeightFairShare is common.
+        spelled = {name.lower(): name for name in NAMES}
+        stated = {spelled.get(name.lower(), name): value for name, value in stated.items()}
+        stated |= _scheduler_parameters(stated.get("SchedulerParameters", ""))
+        stated |= self.parameters
+        numbers = {
+            name: _number(name, stated[name]) if name in stated else value
+            for name, value in (SCHEDULING | PRIORITIES | DELAYS).items()
+        }
+        return SlurmSettings(numbers, {n: stated.get(n, v) for n, v in _WORDS.items()})
+
+
+@dataclass(frozen=True)
+class SlurmSettings:
+    """All settings that a replay under Slurm looks at.
+
+    Parameters
+    ----------
+    numbers, words
+        By Slurm's names; times of slurm.conf in seconds, others in the unit that Slurm has.
+    """
+
+    numbers: Mapping[str, float]
+    words: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name]
+
+    @property
+    def backfills(self) -> bool:
+        """Whether there is a backfill scheduler at all."""
+        return "builtin" not in self.words["SchedulerType"].lower()
+
+    @property
+    def multifactor(self) -> bool:
+        """Whether jobs have priorities; without, they stand in the order of submission."""
+        return "basic" not in self.words["PriorityType"].lower()
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """The words of ``PriorityFlags``, in capitals."""
+        return frozenset(self.words["PriorityFlags"].upper().split(","))
+
+    @property
+    def fair_tree(self) -> bool:
+        """Whether fair-share is by the fair tree, not by the classic formula.
+
+        It is by default since Slurm 19.05. A configuration with the keyword FastSchedule, which
+        20.02 gave up, is taken to be older.
+        """
+        if self.flags & {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"}:
+            return False
+        return "FAIR_TREE" in self.flags or not self.words["FastSchedule"]
+
+    @property
+    def favours_small(self) -> bool:
+        """Whether small jobs come first, instead of large ones."""
+        return self.words["PriorityFavorSmall"].upper() in ("YES", "1", "TRUE")
+
+    @property
+    def tres_weights(self) -> dict[str, float]:
+        """The weights of ``PriorityWeightTRES``, by names in small letters."""
+        parts = (part.partition("=") for part in self.words["PriorityWeightTRES"].split(","))
+        return {n.strip().lower(): _number("PriorityWeightTRES", v) for n, _, v in parts if n}
+
+
+def _read(path: str) -> dict[str, str]:
+    """Return the settings of a slurm.conf that are about scheduling."""
+    wanted = {name.lower(): name for name in (*NAMES, "SchedulerParameters")}
+    found = {}
+    for line in config_lines(Path(path), error=PolicyError):
+        for keyword, value in line.values.items():
+            if keyword in wanted:
+                found[wanted[keyword]] = value
+    return found
+
+
+def _scheduler_parameters(text: str) -> dict[str, str]:
+    found = {}
+    for part in text.lstrip("=").split(","):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        name = _OLD_NAMES.get(name, name)
+        if equals and name in SCHEDULING:
+            found[name] = value
+    return found
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        # Plain numbers are minutes where Slurm reads times.
+        value = float(duration(text)) if name in _TIMES else float(text)
+    except ValueError:
+        value = float("nan")
+    if name == "PriorityMaxAge" and value < 0:
+        return float(2**32 - 1)  # unlimited
+    least = 1 if name in _PERIODS or name == "PriorityMaxAge" else 0
+    if name == "FairShareDampeningFactor":
+        least = 1
+    if not least <= value < ENDLESS:
+        kind = "time" if name in _TIMES else "number"
+        raise PolicyError(
+            f"{name} is '{text}', but it must be a {kind} of at least {least}. "
+            "Correct it, or leave it out for Slurm's own value."
+        )
+    return value
