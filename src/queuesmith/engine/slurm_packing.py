@@ -77,6 +77,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         tested=np.zeros(int(jobs.user.max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions), np.bool_),
+        tried=np.zeros((2, int(jobs.kind.max()) + 1), np.int64),
         knobs=_knobs(workload, settings),
         weights=_weights(settings),
         counters=np.zeros(SLURM_COUNTERS, np.int64),
@@ -238,6 +239,7 @@ def _jobs(
         "least_loaded": np.array([p.least_loaded or least_loaded for p in partitions])[
             requests.partition
         ],
+        "kind": _kinds(workload, requests),
         "first_piece": np.cumsum(room) - room,
         "first_limit": limits.first,
         "limits": limits.of_jobs,
@@ -250,6 +252,19 @@ def _jobs(
         fixed_priority=_frozen(_fixed_priority(workload, machine, requests, settings)),
         billing=_frozen(requests.cores * factor),
     )
+
+
+def _kinds(workload: Workload, requests: JobRequests) -> Ints:
+    """Return numbers that are the same for jobs that ask for the same."""
+    columns = [
+        *(requests.least_nodes, requests.most_nodes, requests.cores, requests.cores_per_node),
+        *(requests.cores_per_task, requests.memory_per_node, requests.memory_per_core),
+        *(requests.whole_memory, requests.gpus_per_node, requests.gpu_type, requests.exclusive),
+        *(requests.node_set, requests.partition, -(-workload.walltime // 60)),
+        np.where(requests.exclusive == 2, workload.user, -1),
+    ]
+    table = np.stack([column.astype(np.int64) for column in columns], axis=1)
+    return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
 def _fixed_priority(

@@ -7,26 +7,33 @@ from collections.abc import Sequence
 import numpy as np
 
 from queuesmith.base.errors import PolicyError
-from queuesmith.cluster import Cluster
-from queuesmith.policy import AnyPolicy, Policy, SelfTuning, as_policy
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import fitting as fitting_nodes
+from queuesmith.policy import AnyPolicy, Policy, SelfTuning, Slurm, as_policy
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
+from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
 
 
 def simulate_slowly(
     workload: Workload,
-    cluster: Cluster,
+    cluster: Cluster | NodeCluster,
     policy: AnyPolicy | str,
     *,
     reservations: Sequence[Request] = (),
 ) -> Schedule:
     """Replay a workload with the twin; for hundreds of jobs, not for thousands."""
     policy = as_policy(policy)
+    if isinstance(policy, Slurm) and isinstance(cluster, NodeCluster):
+        jobs = fitting_nodes(workload, cluster)
+        slow = SlurmTwin(jobs, cluster, policy)
+        return Schedule(jobs, cluster, np.array(slow.run(), np.int64), str(policy))
+    assert isinstance(cluster, Cluster)
     fitting = workload.fitting(cluster.cores)
     twin = twin_of(fitting, cluster, policy, reservations)
     start = np.array(twin.run(), np.int64)

@@ -2,7 +2,7 @@
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
-from queuesmith.engine.kernels.constants import NOBODY
+from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_choosing import earliest_start, leave_out_outages
 from queuesmith.engine.kernels.slurm_state import (
     BF_MAX_PARTITION,
@@ -64,18 +64,26 @@ def _place(replay, job, now, records):
     """Start a job or plan it; tells whether it started, and how many records there are."""
     jobs, knobs, table = replay.jobs, replay.knobs, replay.reserved
     usable, limit = replay.choice.usable, jobs.limit[job]
-    later = now
+    tried, kind, this_pass = replay.tried, jobs.kind[job], replay.counters[PASSES]
+    # Where a job that asks for the same could not start, there is even less room by now.
+    later = tried[1, kind] if tried[0, kind] == this_pass else now
+    if later == NEVER:
+        return False, records
+    tried[0, kind] = this_pass
     while True:
         begin = later
         later = _free_nodes(replay, job, begin, begin + limit)
         leave_out_outages(replay, usable, begin, begin + limit)
         start, count = NOBODY, 0
         if _count(usable) >= jobs.least[job]:
-            start, count = earliest_start(replay, job, usable, now)
+            last = later if later != NOBODY else NEVER
+            start, count = earliest_start(replay, job, usable, now, last)
         if start == NOBODY or (later != NOBODY and max(start, begin) > later):
             if later == NOBODY:
+                tried[1, kind] = NEVER
                 return False, records
             continue  # when some nodes that are reserved now are free
+        tried[1, kind] = begin
         start = max(start, begin)
         if start <= now:
             start_on_nodes(replay, job, count, now)

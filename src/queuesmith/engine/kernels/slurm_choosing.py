@@ -205,11 +205,11 @@ def leave_out_outages(replay, usable, now, end):
 
 
 @kernel
-def earliest_start(replay, job, usable, now):
+def earliest_start(replay, job, usable, now, end):
     """Return when a job could start on usable nodes as jobs that run end, and choose its nodes.
 
     Ends are looked at in groups, first of half a minute, each twice as long as the one before;
-    -1 where it can never start there.
+    -1 where it cannot start there up to an end.
     """
     count = choose_nodes(replay, job, usable, replay.free)
     if count > 0:
@@ -236,7 +236,7 @@ def earliest_start(replay, job, usable, now):
                 give_back(replay, other, later)
                 last = due
             place += 1
-        if first == NOBODY:
+        if first == NOBODY or last > end:
             break
         count = choose_nodes(replay, job, usable, later)
         if count > 0:

@@ -147,6 +147,8 @@ def replay_slurm(replay):
         if now == filling:
             # Whatever starts is a change that the next pass looks at.
             changed = now if backfill(replay, now) > 0 else NEVER
+        if counters[QUEUED] == 0:
+            changed = NEVER
         idle = counters[QUEUED] > 0 and counters[HELD] == 0 and arrived == count
         if idle and returning == NEVER and start_by_priority(replay, now, count) == 0:
             counters[STUCK] = 1

@@ -56,6 +56,7 @@ class SlurmJobs(NamedTuple):
     user: Any
     association: Any
     least_loaded: Any
+    kind: Any  # the same for jobs that ask for the same
     first_piece: Any  # where its pieces stand
     first_limit: Any  # where its limits stand; one more entry than jobs
     limits: Any  # the numbers of the limits of all jobs, one job after the other
@@ -65,7 +66,7 @@ class SlurmJobs(NamedTuple):
 
 
 SLURM_JOBS = types.NamedTuple(
-    [FROZEN_INTS] * 24 + [FROZEN_INT_TABLE, FROZEN_REALS, FROZEN_REALS], SlurmJobs
+    [FROZEN_INTS] * 25 + [FROZEN_INT_TABLE, FROZEN_REALS, FROZEN_REALS], SlurmJobs
 )
 
 
@@ -197,6 +198,7 @@ class SlurmReplay(NamedTuple):
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
+    tried: Any  # in which pass, and from when on, a kind of job was tried last
     knobs: Any
     weights: Any
     counters: Any
@@ -207,7 +209,7 @@ SLURM_REPLAY = types.NamedTuple(
     [
         *(SLURM_JOBS, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE, PIECES_TYPE, SLURM_RUNNING),
         *(RESERVED_TYPE, SHARES_TYPE, FROZEN_INT_TABLE, INT_TABLE, INTS, INTS, INTS, INTS, TRUTHS),
-        *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+        *(INT_TABLE, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
 )

@@ -1,0 +1,455 @@
+"""A slow, obvious twin of the replay under Slurm: read it to know what ``slurm(...)`` does.
+
+It knows cores, memory, GPUs, features, partitions, weights, switches, limits and shares; not
+outages, threads, users with nodes of their own, nor the weights of single resources.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.limit_table import LimitTable
+from queuesmith.cluster.limits import share_tree
+from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.engine.slurm_packing import by_name
+from queuesmith.policy.slurm import Slurm
+from queuesmith.workload import Workload
+
+Nodes = dict[int, tuple[int, int, list[int]]]  # free cores, memory and GPUs of each node
+
+
+@dataclass(eq=False)
+class NodeTask:
+    """One job on its way through the machine."""
+
+    place: int
+    priority: int = 0
+    start: int | None = None
+    given: dict[int, tuple[int, int, list[int]]] = field(default_factory=dict)  # what it holds
+
+
+class SlurmTwin:
+    """The machine, its queue, its two schedulers and its clocks."""
+
+    def __init__(self, workload: Workload, machine: NodeCluster, policy: Slurm) -> None:
+        self.workload, self.machine = workload, machine
+        self.settings = policy.settings(machine.settings)
+        self.requests, self.nodes = job_requests(workload, machine), node_arrays(machine)
+        self.limits = LimitTable(workload, machine, self.requests)
+        self.tasks = [NodeTask(i) for i in range(len(workload))]
+        self.waiting: list[NodeTask] = []
+        self.running: list[NodeTask] = []
+        # Nodes are known by their place among the names, as Slurm sorts them.
+        self.order = by_name(machine).tolist()
+        self.free: Nodes = {
+            n: (int(self.nodes.cores[i]), int(self.nodes.memory[i]), self.nodes.gpus[i].tolist())
+            for n, i in enumerate(self.order)
+        }
+        self.leaf = self._leaves()
+        self.limit = np.maximum(-(-workload.walltime // 60) * 60, 60)
+        self.tree = share_tree(machine.associations)
+        self.usage = [0.0] * len(machine.associations)
+        self.fresh = [0.0] * len(machine.associations)
+        self.factor = [0.0] * len(machine.associations)
+        self.calculated = 0
+
+    # -- nodes -------------------------------------------------------------------------
+
+    def _leaves(self) -> dict[int, int] | None:
+        switches = [switch for switch in self.machine.switches if switch.nodes]
+        if "tree" not in self.machine.settings.get("TopologyPlugin", "") or not switches:
+            return None
+        names = [self.machine.node_names[i] for i in self.order]
+        members = sorted(sorted(names.index(node) for node in s.nodes) for s in switches)
+        return {node: number for number, nodes in enumerate(members) for node in nodes}
+
+    def room(self, task: NodeTask, node: int, free: Nodes) -> int:
+        """Return the cores of a node that a job could have."""
+        asks, i = self.requests, task.place
+        cores, memory, gpus = free[node]
+        number = self.order[node]
+        if asks.exclusive[i] == 1 and cores < self.nodes.cores[number]:
+            return 0
+        if memory < asks.memory_per_node[i]:
+            return 0
+        if asks.whole_memory[i] and memory < self.nodes.memory[number]:
+            return 0
+        type_ = int(asks.gpu_type[i])
+        if (sum(gpus) if type_ < 0 else gpus[type_]) < asks.gpus_per_node[i]:
+            return 0
+        if asks.memory_per_core[i] > 0:
+            cores = min(cores, memory // int(asks.memory_per_core[i]))
+        cores -= cores % int(asks.cores_per_task[i])
+        if asks.cores_per_node[i] > 0:
+            return int(asks.cores_per_node[i]) if cores >= asks.cores_per_node[i] else 0
+        return cores
+
+    def choose(self, task: NodeTask, usable: set[int], free: Nodes) -> list[int]:
+        """Return the nodes for a job, none where it cannot run."""
+        asks, i = self.requests, task.place
+        room = {n: r for n in sorted(usable) if (r := self.room(task, n, free)) > 0}
+        least = min(int(asks.least_nodes[i]), int(asks.cores[i]))
+        for weight in sorted({int(self.nodes.weight[self.order[n]]) for n in room}):
+            light = {n: r for n, r in room.items() if self.nodes.weight[self.order[n]] <= weight}
+            if len(light) >= least and sum(light.values()) >= asks.cores[i]:
+                chosen = self._pick(task, light, least)
+                if chosen:
+                    return chosen
+        return []
+
+    def _pick(self, task: NodeTask, room: dict[int, int], least: int) -> list[int]:
+        cores = int(self.requests.cores[task.place])
+        most = int(self.requests.most_nodes[task.place]) or len(self.order)
+        chosen: list[int] = []
+        while room and len(chosen) < most and (cores > 0 or len(chosen) < least):
+            for node in self._block(room, cores, max(least - len(chosen), 1)):
+                if len(chosen) == most or (cores <= 0 and len(chosen) >= least):
+                    break
+                still = max(least - len(chosen) - 1, 0)
+                cores -= max(min(room.pop(node), cores - still), 1)
+                chosen.append(node)
+        return chosen if cores <= 0 and len(chosen) >= least else []
+
+    def _block(self, room: dict[int, int], cores: int, count: int) -> list[int]:
+        """Return the nodes of the switch, or the neighbours, that fit best."""
+
+        def enough(block: list[int]) -> bool:
+            return sum(room[n] for n in block) >= cores and len(block) >= count
+
+        if self.leaf is not None:
+            leaf = self.leaf
+            blocks = [[n for n in room if leaf[n] == k] for k in sorted(set(leaf.values()))]
+            sized = [(block, len(block)) for block in blocks if block]
+        else:
+            runs: list[list[int]] = []
+            for node in sorted(room):
+                if runs and runs[-1][-1] == node - 1:
+                    runs[-1].append(node)
+                else:
+                    runs.append([node])
+            sized = [(block, sum(room[n] for n in block)) for block in runs]
+        fitting = [each for each in sized if enough(each[0])]
+        best = min(fitting, key=lambda e: e[1]) if fitting else max(sized, key=lambda e: e[1])
+        if self.leaf is None and count == 1:
+            single = [n for n in best[0] if room[n] >= cores]
+            if single:
+                return [min(single, key=lambda n: room[n])]
+        return best[0]
+
+    def hold(self, task: NodeTask, chosen: list[int], free: Nodes) -> None:
+        """Take what a job needs of its nodes."""
+        asks, i = self.requests, task.place
+        left, least = int(asks.cores[i]), min(int(asks.least_nodes[i]), int(asks.cores[i]))
+        for place, node in enumerate(chosen):
+            cores, memory, gpus = free[node]
+            given = self.room(task, node, free)
+            given = max(min(given, left - max(least - place - 1, 0)), 1)
+            left -= given
+            whole = int(self.nodes.cores[self.order[node]])
+            given = whole if asks.exclusive[i] == 1 else given
+            given = min(given + -given % int(asks.cores_per_task[i]), whole)
+            amount = int(asks.memory_per_core[i]) * given or int(asks.memory_per_node[i])
+            if asks.whole_memory[i]:
+                amount = int(self.nodes.memory[self.order[node]])
+            taken, needed = [0] * len(gpus), int(asks.gpus_per_node[i])
+            for kind in range(len(gpus)):
+                if asks.gpu_type[i] in (-1, kind):
+                    taken[kind] = min(needed, gpus[kind])
+                    needed -= taken[kind]
+            task.given[node] = (given, amount, taken)
+            rest = [a - b for a, b in zip(gpus, taken, strict=True)]
+            free[node] = (cores - given, memory - amount, rest)
+
+    def release(self, task: NodeTask, free: Nodes) -> None:
+        """Give back what a job holds."""
+        for node, (cores, memory, gpus) in task.given.items():
+            a, b, c = free[node]
+            free[node] = (a + cores, b + memory, [x + y for x, y in zip(c, gpus, strict=True)])
+
+    # -- limits and priorities ---------------------------------------------------------
+
+    def over_limit(self, task: NodeTask) -> bool:
+        """Tell whether a limit keeps a job from starting."""
+        table = self.limits
+
+        def rows(place: int) -> list[int]:
+            return table.of_jobs[table.first[place] : table.first[place + 1]].tolist()
+
+        for row in rows(task.place):
+            used = sum(
+                (table.amounts[other.place] for other in self.running if row in rows(other.place)),
+                np.zeros(table.amounts.shape[1], np.int64),
+            )
+            own = table.amounts[task.place]
+            if ((own > 0) & (used + own > table.most[row])).any():
+                return True
+        return False
+
+    def prioritize(self, task: NodeTask, now: int) -> None:
+        """Compute a job's priority."""
+        s, i, machine = self.settings, task.place, self.machine
+        asked = self.workload.extra.get("requested_nodes")
+        nodes = max(int(asked[i]), 1) if asked is not None else 1
+        size = nodes / len(self.order) + float(self.requests.cores[i]) / machine.cores
+        age = min((now - int(self.requests.eligible[i])) / s["PriorityMaxAge"], 1.0)
+        highest = max(p.priority for p in machine.partitions) or 1.0
+        partition = machine.partitions[int(self.requests.partition[i])].priority / highest
+        best_qos = max((q.priority for q in machine.qos), default=0) or 1
+        qos = machine.qos[int(self.requests.qos[i])].priority / best_qos if machine.qos else 0.0
+        link = int(self.requests.association[i])
+        task.priority = int(
+            s["PriorityWeightJobSize"] * (size / 2.0)
+            + s["PriorityWeightPartition"] * partition
+            + s["PriorityWeightQOS"] * qos
+            + s["PriorityWeightAge"] * age
+            + s["PriorityWeightFairshare"] * (self.factor[link] if link >= 0 else 0.0)
+        )
+
+    def in_order(self) -> list[NodeTask]:
+        """Return the waiting jobs: by tier, priority, submission."""
+
+        def key(task: NodeTask) -> tuple[int, int, int]:
+            tier = self.machine.partitions[int(self.requests.partition[task.place])].tier
+            return -tier, -task.priority, task.place
+
+        return sorted(self.waiting, key=key)
+
+    def recalculate(self, now: int) -> None:
+        """Let usage decay, count what is new, and compute shares and priorities."""
+        self.usage = [used * self.decay(now - self.calculated) for used in self.usage]
+        if not self.settings.fair_tree:
+            self.share_out()
+        for task in self.running:
+            self.note_use(task, now)
+        for link, new in enumerate(self.fresh):
+            above = link
+            while above >= 0:
+                self.usage[above] += new
+                above = int(self.tree.parent[above])
+        self.fresh = [0.0] * len(self.fresh)
+        self.calculated = now
+        if self.settings.fair_tree:
+            self.share_out()
+        for task in self.waiting:
+            self.prioritize(task, now)
+
+    def decay(self, seconds: int) -> float:
+        """Return what is left of usage after so many seconds."""
+        half_life = self.settings["PriorityDecayHalfLife"]
+        return float((0.5 ** (1.0 / half_life)) ** seconds) if half_life else 1.0
+
+    def note_use(self, task: NodeTask, until: int) -> None:
+        """Count what a job has used since the last calculation."""
+        assert task.start is not None
+        seconds = until - max(task.start, self.calculated)
+        link = int(self.requests.association[task.place])
+        if link >= 0 and seconds > 0:
+            used = float(self.requests.cores[task.place]) * seconds * self.decay(seconds)
+            self.fresh[link] += used
+
+    def share_out(self) -> None:
+        """Compute everybody's fair-share factor."""
+        if self.usage:
+            (self._fair_tree if self.settings.fair_tree else self._classic)()
+
+    def _level_share(self, link: int) -> float:
+        parent, shares = self.tree.parent, self.tree.shares
+        siblings = [int(shares[i]) for i in range(len(parent)) if parent[i] == parent[link]]
+        return float(shares[link]) / sum(siblings)
+
+    def _fair_tree(self) -> None:
+        def level(link: int) -> float:
+            if self.usage[link] <= 0:
+                return math.inf
+            part = self.usage[link] / self.usage[int(self.tree.parent[link])]
+            return self._level_share(link) / part
+
+        def path(link: int) -> list[float]:
+            above = int(self.tree.parent[link])
+            return [*(path(above) if above > 0 else []), level(link)]
+
+        users = [i for i in range(len(self.usage)) if self.tree.is_user[i]]
+        paths = {user: path(user) for user in users}
+        for user in users:
+            ahead = sum(paths[other] > paths[user] for other in users)
+            self.factor[user] = (len(users) - ahead) / len(users)
+
+    def _classic(self) -> None:
+        effective, share = [1.0], [1.0]
+        self.factor[0] = 1.0
+        total = self.usage[0]
+        for link in range(1, len(self.usage)):
+            above = int(self.tree.parent[link])
+            part = self._level_share(link)
+            used = self.usage[link] / total if total > 0 else 0.0
+            effective.append(used + ((effective[above] - used) * part if above > 0 else 0.0))
+            share.append(share[above] * part)
+            dampening = self.settings["FairShareDampeningFactor"]
+            self.factor[link] = 2.0 ** (-effective[link] / share[link] / dampening)
+
+    # -- the two schedulers ------------------------------------------------------------
+
+    def begin(self, task: NodeTask, chosen: list[int], now: int) -> None:
+        """Start a job."""
+        self.hold(task, chosen, self.free)
+        task.start = now
+        self.waiting.remove(task)
+        self.running.append(task)
+
+    def usable(self, task: NodeTask) -> set[int]:
+        """Return the nodes on which a job may run."""
+        row = self.requests.node_sets[self.requests.node_set[task.place]]
+        return {n for n, i in enumerate(self.order) if row[i]}
+
+    def main_pass(self, now: int, depth: int) -> None:
+        """Start jobs by priority; the first that cannot start stops its partition."""
+        stopped: set[int] = set()
+        away: set[int] = set()
+        for task in self.in_order()[:depth]:
+            partition = int(self.requests.partition[task.place])
+            if partition in stopped or self.over_limit(task):
+                continue
+            chosen = self.choose(task, self.usable(task) - away, self.free)
+            if chosen:
+                self.begin(task, chosen, now)
+                continue
+            stopped.add(partition)
+            row = self.nodes.partitions[partition]
+            away |= {n for n, i in enumerate(self.order) if row[i]}
+
+    def backfill_pass(self, now: int) -> bool:
+        """Plan jobs by priority, start those that can; tell whether any did."""
+        s, started = self.settings, False
+        end = now + int(60 * s["bf_window"])
+        table: list[tuple[int, int, set[int]]] = [(now, end, set())]  # reserved nodes
+        tested: list[NodeTask] = []
+        users = self.workload.user
+        for task in self.in_order():
+            own = sum(users[t.place] == users[task.place] for t in tested)
+            if len(tested) >= s["bf_max_job_test"] or self.over_limit(task):
+                continue
+            if s["bf_max_job_user"] and own >= s["bf_max_job_user"]:
+                continue
+            tested.append(task)
+            started |= self._place(task, now, table)
+        return started
+
+    def _place(self, task: NodeTask, now: int, table: list[tuple[int, int, set[int]]]) -> bool:
+        limit, later = int(self.limit[task.place]), now
+        window = int(60 * self.settings["bf_window"])
+        while True:
+            begin = later
+            over = [r for r in table if r[1] > begin and r[0] <= begin + limit]
+            nexts = [r[1] for r in table[:-1] if r[1] > begin]
+            taken = set().union(*(r[2] for r in over))
+            start, chosen = self.earliest(task, self.usable(task) - taken, now)
+            if start is None or (nexts and max(start, begin) > nexts[0]):
+                if not nexts:
+                    return False
+                later = nexts[0]
+                continue
+            start = max(start, begin)
+            if start <= now:
+                self.begin(task, chosen, now)
+                return True
+            if start > now + window:
+                return False
+            end = start + limit
+            if any(r[1] > start and r[0] < end and r[2] & set(chosen) for r in table):
+                if start <= begin:
+                    return False
+                later = start
+                continue
+            self._reserve(table, start, end, set(chosen))
+            return False
+
+    def _reserve(
+        self, table: list[tuple[int, int, set[int]]], start: int, end: int, chosen: set[int]
+    ) -> None:
+        epoch, resolution = self.workload.epoch or 0, int(self.settings["bf_resolution"])
+        start -= (start + epoch) % resolution
+        end -= (end + epoch) % resolution
+        pieces: list[tuple[int, int, set[int]]] = []
+        for a, b, reserved in table:
+            cuts = [a, *(t for t in (start, end) if a < t < b), b]
+            for c, d in pairwise(cuts):
+                inside = start <= c and d <= end
+                pieces.append((c, d, reserved | chosen if inside else set(reserved)))
+        table[:] = pieces
+
+    def earliest(self, task: NodeTask, usable: set[int], now: int) -> tuple[int | None, list[int]]:
+        """Return when and where a job could start as running jobs reach their limits."""
+        chosen = self.choose(task, usable, self.free)
+        if chosen:
+            return now, chosen
+        later = dict(self.free)
+        ends = sorted(
+            ((t.start or 0) + int(self.limit[t.place]), k)
+            for k, t in enumerate(self.running)
+            if usable & t.given.keys()
+        )
+        window = 30
+        while ends:
+            group = [each for each in ends if each[0] <= ends[0][0] + window]
+            ends = ends[len(group) :]
+            for _, k in group:
+                self.release(self.running[k], later)
+            chosen = self.choose(task, usable, later)
+            if chosen:
+                return max(group[-1][0], now + 1), chosen
+            window *= 2
+        return None, []
+
+    # -- the clock ---------------------------------------------------------------------
+
+    def run(self) -> list[int]:
+        """Replay all jobs and return their starts."""
+        s, eligible = self.settings, self.requests.eligible
+        todo = sorted(self.tasks, key=lambda t: (int(eligible[t.place]), t.place))
+        now = first = self.calculated = int(eligible[todo[0].place])
+        changed, dirty = False, False
+        clock = first - int(s["clock_offset"])
+        self.share_out()
+        # Second by second: nothing can be passed over.
+        while todo or self.waiting:
+            ticks = {
+                name: now > first and (now - clock) % int(s[name]) == 0
+                for name in ("bf_interval", "sched_interval", "PriorityCalcPeriod")
+            }
+            had, due = bool(self.waiting), changed
+            event = False
+            for task in [t for t in self.running if self.end(t) == now]:
+                self.note_use(task, now)
+                self.release(task, self.free)
+                self.running.remove(task)
+                event = True
+            while todo and eligible[todo[0].place] == now:
+                task = todo.pop(0)
+                self.waiting.append(task)
+                self.prioritize(task, now)
+                event = True
+            if ticks["PriorityCalcPeriod"]:
+                self.recalculate(now)
+            looks, dirty = had and dirty, dirty or ticks["PriorityCalcPeriod"]
+            if ticks["sched_interval"] and looks:
+                self.main_pass(now, len(self.tasks))
+                dirty = False
+            if event:
+                self.main_pass(now, int(s["default_queue_depth"]))
+                dirty = True
+            changed |= event or ticks["PriorityCalcPeriod"]
+            if ticks["bf_interval"] and had and due and s.backfills:
+                changed = self.backfill_pass(now)
+            changed = changed and bool(self.waiting)
+            now += 1
+        return [task.start if task.start is not None else -1 for task in self.tasks]
+
+    def end(self, task: NodeTask) -> int:
+        """Return when a job is over in truth."""
+        assert task.start is not None
+        return task.start + int(self.workload.runtime[task.place])

@@ -1,0 +1,252 @@
+"""slurm(...): what Slurm does on nodes, by hand and against the slow twin."""
+
+import numpy as np
+import pytest
+
+from queuesmith import Cluster, Workload, simulate, verify
+from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.cluster import (
+    Amounts,
+    Association,
+    Limits,
+    NodeCluster,
+    NodeKind,
+    Outage,
+    Partition,
+    QualityOfService,
+    Switch,
+)
+from queuesmith.policy import Slurm, as_policy
+from queuesmith.schedule.verify import violations
+from queuesmith.testing import simulate_slowly
+
+PAIR = NodeCluster((NodeKind("n[1-2]", 4, memory=100, gres={"gpu": 2}),))
+
+
+def jobs(*rows, **extra):
+    """Make jobs of (submit, runtime, walltime, cores)."""
+    labels = {name: tuple(sorted(set(v))) for name, v in extra.items() if isinstance(v[0], str)}
+    columns = {
+        name: np.array([labels[name].index(x) for x in v] if name in labels else v, np.int64)
+        for name, v in extra.items()
+    }
+    return Workload(*np.array(rows, np.int64).T, extra=columns, labels=labels)
+
+
+def places(schedule):
+    """Return the names of the nodes of each job."""
+    found = [[] for _ in range(len(schedule))]
+    names = schedule.cluster.node_names
+    for job, place in zip(schedule.pieces.job, schedule.pieces.place, strict=True):
+        found[job].append(names[place])
+    return [sorted(each) for each in found]
+
+
+# -- by hand ---------------------------------------------------------------------------------------
+
+
+def test_cores_of_one_node_are_not_those_of_another():
+    # On a pool of 8 cores the third job would start at once.
+    work = jobs(
+        (0, 100, 120, 3),
+        (0, 100, 120, 3),
+        (1, 10, 60, 2),
+        requested_nodes=[1, 1, 1],
+        most_nodes=[1, 1, 1],
+    )
+    schedule = verify(simulate(work, PAIR, "slurm()"))
+    assert schedule.start.tolist() == [0, 0, 100]
+    assert places(schedule) == [["n1"], ["n2"], ["n1"]]
+
+
+def test_memory_and_gpus_are_given_out_by_the_node():
+    memory = jobs((0, 50, 60, 1), (0, 50, 60, 1), (0, 50, 60, 1), memory_per_node=[60, 60, 60])
+    assert simulate(memory, PAIR, "slurm()").start.tolist() == [0, 0, 50]
+    gpus = jobs((0, 50, 60, 1), (0, 50, 60, 1), (0, 50, 60, 1), gpus_per_node=[2, 2, 1])
+    assert simulate(gpus, PAIR, "slurm()").start.tolist() == [0, 0, 50]
+
+
+def test_a_planned_job_keeps_whole_nodes_and_a_job_that_delays_it_waits():
+    # Job 1 needs both nodes and is planned for second 300; job 2 would run beyond that, job 3 is
+    # over before it and starts at the next pass of the backfill.
+    work = jobs((0, 300, 300, 4), (1, 10, 60, 8), (2, 10, 600, 1), (2, 10, 120, 1))
+    schedule = verify(simulate(work, PAIR, "slurm()"))
+    assert schedule.start.tolist() == [0, 300, 310, 30]
+
+
+def test_the_interval_of_the_backfill_can_be_changed():
+    work = jobs((0, 300, 300, 4), (1, 10, 60, 8), (2, 10, 120, 1))
+    assert simulate(work, PAIR, "slurm(bf_interval=45)").start.tolist() == [0, 300, 45]
+    builtin = simulate(work, PAIR, "slurm(SchedulerType=sched/builtin)")
+    assert builtin.start.tolist() == [0, 300, 310]
+
+
+def test_light_nodes_are_taken_first_and_features_are_kept_to():
+    kinds = (NodeKind("a1", 4, weight=5), NodeKind("b1", 4, weight=1, features=("ib",)))
+    work = jobs((0, 10, 60, 1), (0, 10, 60, 4), (0, 10, 60, 1), constraint=["ib", "ib", "ib"])
+    schedule = verify(simulate(work, NodeCluster(kinds), "slurm()"))
+    assert places(schedule) == [["b1"], ["b1"], ["b1"]]
+    free = simulate(jobs((0, 10, 60, 4), (0, 10, 60, 4)), NodeCluster(kinds), "slurm()")
+    assert places(free) == [["b1"], ["a1"]]
+
+
+def test_the_switch_with_the_fewest_nodes_that_suffice_is_taken():
+    machine = NodeCluster(
+        (NodeKind("n[1-5]", 4),),
+        switches=(Switch("big", ("n1", "n2", "n3")), Switch("small", ("n4", "n5"))),
+        settings={"TopologyPlugin": "topology/tree"},
+    )
+    assert places(simulate(jobs((0, 10, 60, 8)), machine, "slurm()")) == [["n4", "n5"]]
+
+
+def test_a_limit_makes_a_job_wait_and_others_pass_it():
+    one = Limits(user=Amounts(jobs=1))
+    machine = NodeCluster(
+        PAIR.kinds,
+        qos=(QualityOfService("normal", limits=one),),
+        associations=(Association("a", "x"), Association("a", "y")),
+    )
+    work = Workload(
+        [0, 1, 2],
+        [50, 10, 10],
+        [60, 60, 60],
+        [1, 1, 1],
+        user=[0, 0, 1],
+        labels={"user": ("x", "y")},
+    )
+    schedule = verify(simulate(work, machine, "slurm()"))
+    assert schedule.start.tolist() == [0, 50, 2]
+
+
+def test_larger_jobs_come_first_where_size_has_a_weight():
+    work = jobs((0, 50, 60, 8), (1, 10, 60, 1), (2, 10, 60, 8))
+    assert simulate(work, PAIR, "slurm()").start.tolist() == [0, 50, 60]
+    heavy = simulate(work, PAIR, "slurm(PriorityWeightJobSize=1000)")
+    assert heavy.start.tolist() == [0, 60, 50]
+
+
+def test_a_planned_outage_is_kept_free():
+    machine = NodeCluster(PAIR.kinds, outages=(Outage((), begin=100, end=200),))
+    schedule = simulate(jobs((0, 10, 60, 1), (50, 10, 60, 1)), machine, "slurm()")
+    assert schedule.start.tolist() == [0, 200]
+
+
+# -- against the twin ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
+    random = np.random.default_rng(seed)
+    topology = {"TopologyPlugin": "topology/tree"} if seed % 2 else {}
+    machine = NodeCluster(
+        (
+            NodeKind("a[1-3]", 4, memory=100, features=("x",)),
+            NodeKind("b[1-2]", 8, memory=200, gres={"gpu": 2}, weight=1 + seed % 3),
+        ),
+        partitions=(
+            Partition("all", "a[1-3],b[1-2]", default=True),
+            Partition("b", "b[1-2]", priority=3.0),
+        ),
+        qos=(QualityOfService("normal", limits=Limits(user=Amounts(cores=16))),),
+        associations=(
+            Association("p", "u"),
+            Association("p", "v", shares=3),
+            Association("q", "w"),
+        ),
+        switches=(Switch("s", ("a1", "a2")), Switch("t", ("a3", "b1", "b2"))),
+        settings=topology,
+    )
+    count = 60
+    gpus = random.integers(0, 3, count) * (random.random(count) < 0.2)
+    work = Workload(
+        np.sort(random.integers(0, 1500, count)),
+        runtime := random.integers(1, 300, count),
+        runtime + random.integers(0, 300, count),
+        random.integers(1, 9, count),
+        user=random.integers(0, 3, count),
+        extra={
+            "memory_per_core": random.integers(1, 20, count),
+            "gpus_per_node": gpus,
+            "partition": random.integers(0, 2, count),
+            "account": np.zeros(count, np.int64) - 1,
+        },
+        labels={"user": ("u", "v", "w"), "partition": ("all", "b")},
+    )
+    flags = "NO_FAIR_TREE" if seed % 2 else "FAIR_TREE"
+    policy = (
+        f"slurm(PriorityFlags={flags}, PriorityWeightFairshare=5000, PriorityWeightAge=1000, "
+        f"PriorityWeightJobSize=3000, PriorityWeightPartition=500, PriorityCalcPeriod=1, "
+        f"PriorityDecayHalfLife=10, bf_max_job_user={10 - seed}, clock_offset={7 * seed})"
+    )
+    fast = verify(simulate(work, machine, policy))
+    slow = simulate_slowly(work, machine, policy)
+    assert fast.start.tolist() == slow.start.tolist()
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def test_what_a_schedule_on_nodes_breaks_is_said():
+    work = jobs((0, 50, 60, 1), (0, 50, 60, 1), memory_per_node=[60, 60], gpus_per_node=[2, 1])
+    good = simulate(work, PAIR, "slurm()")
+    from dataclasses import replace
+
+    same = replace(good, pieces=replace(good.pieces, place=np.array([0, 0])))
+    said = " ".join(violations(same))
+    assert "120 MB of memory are held at 0 on 'n1', which has 100" in said
+    assert "3 GPUs are held at 0 on 'n1', which has 2" in said
+
+
+def test_a_policy_is_read_and_written_as_text(tmp_path):
+    text = "slurm(bf_interval=60, PriorityWeightAge=5000)"
+    assert str(as_policy(text)) == text
+    assert str(as_policy("slurm")) == "slurm()"
+    assert as_policy(text).settings({})["bf_interval"] == 60
+    as_policy(text).save(tmp_path / "p.json")
+    assert as_policy(str(tmp_path / "p.json")) == as_policy(text)
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("SchedulerParameters=bf_interval=90,bf_window=60\nPriorityMaxAge=0-5\n")
+    chosen = as_policy(f"slurm({conf}; bf_window=120)").settings({})
+    assert (chosen["bf_interval"], chosen["bf_window"], chosen["PriorityMaxAge"]) == (
+        90,
+        120,
+        18000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("slurm(bf_intervall=60)", "Did you mean 'bf_interval'"),
+        ("slurm(bf_interval=-1)", "bf_interval is '-1', but it must be a number of at least 1"),
+        ("slurm(PriorityMaxAge=soon)", "PriorityMaxAge is 'soon', but it must be a time"),
+        ("slurm(a=1, b)", "is no name=value"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_in_one_sentence(text, sentence):
+    with pytest.raises(PolicyError, match=r"^[^\n]*$") as error:
+        as_policy(text)
+    assert sentence in str(error.value)
+
+
+def test_orders_do_not_run_on_nodes_and_slurm_not_on_a_pool():
+    work = jobs((0, 10, 60, 1))
+    with pytest.raises(PolicyError, match="on which only slurm"):
+        simulate(work, PAIR, "fcfs+easy")
+    with pytest.raises(PolicyError, match="is only a number of cores"):
+        simulate(work, Cluster(4), "slurm()")
+
+
+def test_a_job_that_fits_no_node_is_named():
+    with pytest.raises(WorkloadError, match=r"asks for .* on a node, but no node"):
+        simulate(jobs((0, 10, 60, 1), memory_per_node=[500]), PAIR, "slurm()")
+
+
+def test_a_machine_that_never_comes_back_is_an_error():
+    machine = NodeCluster(PAIR.kinds, outages=(Outage((), begin=100),))
+    with pytest.raises(WorkloadError, match="can never start"):
+        simulate(jobs((0, 10, 60, 1), (99, 10, 60, 1)), machine, "slurm()")
+
+
+def test_settings_can_be_changed_by_number():
+    assert str(Slurm().having(bf_interval=60)) == "slurm(bf_interval=60)"
