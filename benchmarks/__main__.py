@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     choosing,
     command_line,
+    deep_queues,
     federation,
     federation_exact,
     grid,
@@ -16,6 +17,7 @@ from benchmarks import (
     replay,
 )
 
+DEEP_QUEUES = "deep-queues"
 BENCHMARKS = {
     "replay": replay.main,
     "own-orders": replay.own_orders,
@@ -32,11 +34,16 @@ BENCHMARKS = {
     "federation-exact": federation_exact.exact,
     "knobs": knobs.knobs,
     "command-line": command_line.main,
+    DEEP_QUEUES: lambda: deep_queues.main([]),
 }
 
 
 def main() -> int:
     names = sys.argv[1:] or list(BENCHMARKS)
+    if names[0] == DEEP_QUEUES:
+        # Whatever follows is its own: how far, which policies, where to draw.
+        deep_queues.main(names[1:])
+        return 0
     for name in names:
         if name not in BENCHMARKS:
             print(f"there is no benchmark '{name}'. Choose from: {', '.join(BENCHMARKS)}.")

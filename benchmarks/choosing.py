@@ -59,7 +59,7 @@ def rules() -> None:
     )
     with Evaluator(log, cluster, "10*awrt[1] + 4*awrt[2]", workers=2) as evaluator:
         began = time.perf_counter()
-        evaluator.values(bases)
+        evaluator.judged(bases)
         took = (time.perf_counter() - began) / len(bases) * LEARNING
     verdict = "met" if took <= LEARNING_SECONDS else "MISSED"
     print(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from tests.grid.heuristics.heuristic_twins import TWINS
 
-from queuesmith.grid.etc.generate import generate_etc
-from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
+from queuesmith.grid.etc import generate_etc
+from queuesmith.grid.heuristics import HEURISTICS, map_by_heuristic
 
 KINDS = ("u_i_hihi", "u_c_lolo")
 TARGET = 1.0

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from queuesmith.grid.etc.files import read_etc
-from queuesmith.grid.exact.solve import solve_exact
+from queuesmith.grid.etc import read_etc
+from queuesmith.grid.exact import solve_exact
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared"
 INSTANCES = ("u_c_hihi.0", "u_i_lohi.0", "u_s_hilo.0")

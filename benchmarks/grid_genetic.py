@@ -3,8 +3,7 @@
 import numpy as np
 
 from queuesmith.grid import EtcMatrix
-from queuesmith.grid.genetic.config import GeneticConfig
-from queuesmith.grid.genetic.evolve import evolve
+from queuesmith.grid.genetic import GeneticConfig, evolve
 
 TARGET_SECONDS = 5.0
 REPEATS = 3

@@ -41,7 +41,7 @@ from papers.genetic_fuzzy_tables import (
 )
 from papers.pictures import keep_pictures, write_page
 from papers.study import RESULTS, ROOT
-from queuesmith.learning.pareto import Search
+from queuesmith.learning.pareto import FrontSearch
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
         front = None
         if asked.front_generations:
             size, generations = asked.front_population, asked.front_generations
-            search = Search(population=size, generations=generations)
+            search = FrontSearch(population=size, generations=generations)
             front = pieces.front(name, search, asked.seed)
         held = next((runs[split] for split in splits if split is not None), {})
         results.append(Results(name, fixed, runs.get(None, {}), held, front))

@@ -19,7 +19,7 @@ import queuesmith as qs
 from papers.study import data_folder
 from queuesmith.base.files import atomic_write
 from queuesmith.learning import tune
-from queuesmith.learning.course import Progress
+from queuesmith.learning.course import LearningProgress
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method, make_method
 from queuesmith.learning.offline_front import Front, Point
@@ -320,7 +320,7 @@ class _Teller:
     def __init__(self, task: str) -> None:
         self._task, self._told = task, 0
 
-    def __call__(self, state: Progress) -> None:
+    def __call__(self, state: LearningProgress) -> None:
         if int(10 * state.share) > self._told:
             self._told = int(10 * state.share)
             print(f"{self._task}: {state}", flush=True)

@@ -8,10 +8,15 @@ from typing import Any
 
 from papers.grid_ga_runs import instance
 from papers.study import markdown
-from queuesmith.grid.exact.bounds import lower_bound
-from queuesmith.grid.genetic.config import GeneticConfig, preset
-from queuesmith.grid.genetic.convergence import convergence_data, draw_convergence
-from queuesmith.grid.genetic.runs import GeneticRuns, evolve_many
+from queuesmith.grid.exact import lower_bound
+from queuesmith.grid.genetic import (
+    GeneticConfig,
+    GeneticRuns,
+    convergence_data,
+    draw_convergence,
+    evolve_many,
+    preset,
+)
 
 CROSSOVERS = ("one-point", "two-point", "uniform", "fitness-based", "pmx", "cx", "ox")
 SELECTIONS = ("random", "best", "linear-ranking", "binary-tournament", "n-tournament")

@@ -18,13 +18,10 @@ from typing import Any, NamedTuple
 
 from papers.study import data_folder
 from queuesmith.base.files import atomic_write
-from queuesmith.grid.etc.files import read_etc
-from queuesmith.grid.etc.generate import generate_etc
-from queuesmith.grid.etc.matrix import EtcMatrix
-from queuesmith.grid.exact.solve import solve_exact
-from queuesmith.grid.exact.tradeoff import trade_off
-from queuesmith.grid.genetic.config import GeneticConfig, preset
-from queuesmith.grid.genetic.evolve import evolve
+from queuesmith.grid import EtcMatrix
+from queuesmith.grid.etc import generate_etc, mapping_facts, read_etc
+from queuesmith.grid.exact import solve_exact, trade_off
+from queuesmith.grid.genetic import GeneticConfig, evolve, preset
 from queuesmith.study.store import fingerprint
 
 #: A run keeps what it had found after so many seconds, and at its end.
@@ -32,6 +29,16 @@ TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 90.0)
 #: What a time of 0.00 in a published instance counts as.
 ZERO_AS = 1e-9
 FRONT_POINTS = 12
+#: What is kept of an exact method's result.
+EXACT_FACTS = (
+    "makespan",
+    "flowtime",
+    "lower_bound",
+    "gap_percent",
+    "status",
+    "seconds",
+    "lp_bound",
+)
 #: Large instances of our own: their kinds, seed (constants were chosen on another) and size.
 KINDS, SEED, SIZE = ("u_c_hihi", "u_i_hihi", "u_s_hihi"), 1, (8192, 256)
 
@@ -91,15 +98,8 @@ class Pieces:
         def solve() -> dict[str, Any]:
             matrix = instance(name)
             found = solve_exact(matrix, objective, seconds=self.exact_seconds, workers=self.workers)
-            return {
-                "makespan": found.makespan,
-                "flowtime": found.flowtime,
-                "lower_bound": found.lower_bound,
-                "gap_percent": found.gap_percent,
-                "status": str(found.status),
-                "seconds": found.seconds,
-                "lp_bound": found.facts.get("lp_bound"),
-            }
+            facts = {"lp_bound": None, **mapping_facts(found)}
+            return {key: facts[key] for key in EXACT_FACTS}
 
         stem = f"{name}-exact-{objective}-{self.exact_seconds:g}s-{self.workers}workers"
         return self._kept(stem, solve, make)
@@ -131,12 +131,14 @@ class Pieces:
             )
             moments = [*(t for t in TIMES if t < self.seconds), self.seconds]
             course = {f"{t:g}": result.course.at(t)._asdict() for t in moments}
-            best = result.best
-            course[f"{self.seconds:g}"] |= {"makespan": best.makespan, "flowtime": best.flowtime}
+            course[f"{self.seconds:g}"] |= {
+                "makespan": result.makespan,
+                "flowtime": result.flowtime,
+            }
             return {
                 "generations": result.generations,
                 "evaluations": result.evaluations,
-                "seconds": best.seconds,
+                "seconds": result.best.seconds,
                 "course": course,
             }
 

@@ -15,9 +15,9 @@ from papers.grid_ga_runs import (
     published,
 )
 from papers.study import markdown
-from queuesmith.grid.exact.bounds import lower_bound
+from queuesmith.grid.exact import lower_bound
 from queuesmith.grid.genetic.runs import Statistics
-from queuesmith.grid.heuristics.heuristics import map_by_heuristic
+from queuesmith.grid.heuristics import map_by_heuristic
 
 #: Published makespans are rounded to one decimal.
 ROUNDED = 0.05

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from queuesmith.base.doors import door
 
 __version__ = "0.1.0"
 
@@ -41,45 +42,6 @@ if TYPE_CHECKING:
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
     from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
-
-# Where each public name lives. Names are imported when they are first used, so that
-# ``queuesmith --help`` does not wait for the compiler.
-_HOME = {
-    "NodeCluster": "queuesmith.cluster",
-    "bag_of_tasks": "queuesmith.workload.synthetic",
-    "Cluster": "queuesmith.cluster",
-    "compare": "queuesmith.report",
-    "Comparison": "queuesmith.report",
-    "confidence": "queuesmith.schedule.confidence",
-    "demo_workload": "queuesmith.workload.synthetic",
-    "EtcMatrix": "queuesmith.grid",
-    "Federation": "queuesmith.federation",
-    "Fidelity": "queuesmith.schedule.fidelity",
-    "history": "queuesmith.schedule",
-    "knapsack": "queuesmith.knobs.greedy_knapsack",
-    "lublin": "queuesmith.workload.synthetic",
-    "machine_from": "queuesmith.cluster.sources",
-    "map_jobs": "queuesmith.grid.methods",
-    "Objective": "queuesmith.schedule.objective",
-    "pareto_front": "queuesmith.learning.pareto",
-    "place": "queuesmith.federation.methods",
-    "Policy": "queuesmith.policy",
-    "QueuesmithError": "queuesmith.base.errors",
-    "read": "queuesmith.workload.files",
-    "scale": "queuesmith.workload.scale",
-    "Schedule": "queuesmith.schedule",
-    "simulate": "queuesmith.engine",
-    "simulate_many": "queuesmith.study",
-    "Snapshot": "queuesmith.planning",
-    "solve": "queuesmith.planning.solve",
-    "sweep": "queuesmith.knobs.sweeping",
-    "tune": "queuesmith.learning",
-    "Tuned": "queuesmith.learning",
-    "verify": "queuesmith.schedule.verify",
-    "Workload": "queuesmith.workload",
-    "write": "queuesmith.workload.files",
-    "write_report": "queuesmith.report",
-}
 
 __all__ = [
     "Cluster",
@@ -118,12 +80,56 @@ __all__ = [
     "write_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'queuesmith' has no attribute '{name}'")
-    return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+# Names are imported when they are first used, so that ``queuesmith --help`` does not wait for the
+# compiler.
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "base.errors": ("QueuesmithError",),
+        "cluster": (
+            "Cluster",
+            "NodeCluster",
+        ),
+        "cluster.sources": ("machine_from",),
+        "engine": ("simulate",),
+        "federation": ("Federation",),
+        "federation.methods": ("place",),
+        "grid": ("EtcMatrix",),
+        "grid.methods": ("map_jobs",),
+        "knobs.greedy_knapsack": ("knapsack",),
+        "knobs.sweeping": ("sweep",),
+        "learning": (
+            "Tuned",
+            "tune",
+        ),
+        "learning.pareto": ("pareto_front",),
+        "planning": ("Snapshot",),
+        "planning.solve": ("solve",),
+        "policy": ("Policy",),
+        "report": (
+            "Comparison",
+            "compare",
+            "write_report",
+        ),
+        "schedule": (
+            "Schedule",
+            "history",
+        ),
+        "schedule.confidence": ("confidence",),
+        "schedule.fidelity": ("Fidelity",),
+        "schedule.objective": ("Objective",),
+        "schedule.verify": ("verify",),
+        "study": ("simulate_many",),
+        "workload": ("Workload",),
+        "workload.files": (
+            "read",
+            "write",
+        ),
+        "workload.scale": ("scale",),
+        "workload.synthetic": (
+            "bag_of_tasks",
+            "demo_workload",
+            "lublin",
+        ),
+    },
+)

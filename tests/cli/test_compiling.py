@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from queuesmith.notices import tell
 
+from queuesmith.base.notices import tell
 from queuesmith.cli import compiling, main
 
 

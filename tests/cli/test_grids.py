@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from queuesmith.grid.etc.files import read_etc, read_mapping
+from queuesmith.grid.etc import read_etc, read_mapping
 
 
 @pytest.fixture
@@ -95,6 +95,42 @@ def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
     assert json.loads(outcome.out)[0]["jobs"] > 0
 
 
+def test_a_mapping_has_the_standard_report(run, instance, tmp_path):
+    outcome = run("map", instance, "--method", "min-min", "--report", "mapping.html")
+    assert outcome.code == 0
+    assert "wrote mapping.html" in outcome.err
+    page = (tmp_path / "mapping.html").read_text(encoding="utf-8")
+    assert "min-min" in page
+    assert "queuesmith map" in page  # how to reproduce it
+
+
+def test_a_comparison_has_the_standard_report(run, instance, tmp_path):
+    words = ["--methods", "olb,min-min", "--report", "methods.html", "--quiet"]
+    assert run("map", "compare", instance, *words).code == 0
+    page = (tmp_path / "methods.html").read_text(encoding="utf-8")
+    assert all(word in page for word in ("olb", "min-min", "load_balance"))
+
+
+def test_a_replay_has_the_standard_report(run, tmp_path):
+    words = ["--jobs", "40", "--machines", "3", "--methods", "mct-at-once,min-min"]
+    options = ["--loads", "0.9", "--up-seconds", "9000", "--report", "replay.html", "--quiet"]
+    assert run("map", "dynamic", *words, *options).code == 0
+    assert "mct-at-once" in (tmp_path / "replay.html").read_text(encoding="utf-8")
+
+
+def test_generations_make_the_genetic_scheduler_the_same_every_time(run, instance):
+    words = ["--method", "ga", "--preset", "carretero", "--generations", "5", "--format", "json"]
+    one, again = (json.loads(run("map", instance, *words).out) for _ in range(2))
+    assert one["stopped"] == "generations"
+    assert one["makespan"] == again["makespan"]
+
+
+def test_help_promises_only_what_holds(run):
+    words = run("map", "run", "--help").out
+    assert "The same seed gives the same result" not in words
+    assert "--generations" in words
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -103,6 +139,9 @@ def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
         (["{instance}", "--objective", "luck"], "there is no objective 'luck'"),
         (["{instance}", "--method", "ga", "--preset", "none"], "none"),
         (["{instance}", "--method", "ga", "--seconds", "-1"], "seconds"),
+        (["{instance}", "--method", "exact", "--generations", "5"], "generations is 5"),
+        (["compare", "{instance}", "{instance}", "--report", "r.html"], "a report is about one"),
+        (["dynamic", "--report", "r.html"], "a report is about one load"),
         (["dynamic", "{instance}"], "--speeds"),
         (["front", "{instance}", "--points", "1"], "points is 1"),
         (["front", "{instance}", "--seconds", "-3"], "seconds is -3"),

@@ -25,3 +25,10 @@ def test_options_stand_in_panels(run, command):
     assert order == sorted(order)
     assert help.index("\nOutput:\n") > order[-1]
     assert help.count("--quiet") == 1
+
+
+@pytest.mark.parametrize("group", ["map", "place", "knapsack"])
+def test_a_group_shows_the_options_of_the_command_that_need_not_be_named(run, group):
+    help = run(group, "--help").out
+    assert "\nOutput:\n" in help and "--report" in help
+    assert "\nCommands:\n" in help and "\n  run " not in help

@@ -137,7 +137,7 @@ def test_explain_takes_any_policy(run, log):
     ("words", "sentence"),
     [
         (["--method", "magic"], "there is no method 'magic'"),
-        (["--method", "prob", "--rules", "3"], "method 'prob' has no parameter 'rules'"),
+        (["--method", "prob", "--rules", "3"], "no parameter of method 'prob' called 'rules'"),
         (["--split", "most"], "--split is 'most'"),
         (["--split", "3"], "the split is 3"),
         (["--objective", "awrt[9]"], "group 9 has no jobs"),

@@ -8,6 +8,7 @@ from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.infer import infer_machine
 from queuesmith.cluster.levels import levels, peaks
 from queuesmith.cluster.sources import machine_from
+from queuesmith.cluster.toml import write_machine
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read
 from queuesmith.workload.sacct import parse_sacct
@@ -169,5 +170,5 @@ def test_a_real_log_fits_the_machine_inferred_from_it(data, tmp_path):
     machine = machine_from("infer", log=jobs)
     assert (len(machine.node_names), machine.cores) == (46, 372)
     assert fitting(jobs, machine) is jobs
-    machine.save(tmp_path / "machine.toml")
+    write_machine(machine, tmp_path / "machine.toml")
     assert machine_from(tmp_path) == machine

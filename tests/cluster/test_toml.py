@@ -16,7 +16,7 @@ from queuesmith.cluster import (
     Switch,
 )
 from queuesmith.cluster.sources import machine_from
-from queuesmith.cluster.toml import machine_of_table, machine_text
+from queuesmith.cluster.toml import machine_of_table, machine_text, write_machine
 
 SHORT = """\
 name = "atlas"
@@ -118,7 +118,7 @@ def test_what_is_written_reads_back_the_same():
 @pytest.mark.parametrize("name", ["micro", "ub-week"])
 def test_real_machines_read_back_the_same(data, tmp_path, name):
     machine = machine_from(data / "slurm-runs" / name)
-    machine.save(tmp_path / "machine.toml")
+    write_machine(machine, tmp_path / "machine.toml")
     assert machine_from(tmp_path) == machine
     assert machine_from(tmp_path / "machine.toml") == machine
 

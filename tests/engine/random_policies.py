@@ -9,7 +9,7 @@ from queuesmith.policy.self_tuning import DECIDERS, PLAN_METRICS
 from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, THREE_ALGORITHMS
 from queuesmith.schedule.reservations import Request
 
-BACKFILLS = ("none", "list", "easy", "plan")
+BACKFILLS = ("none", "list", "easy", "plan", "plan(depth=2)")
 KEEPING = ("none+keep(share=0.2)", "easy+keep(share=0.4,groups=3)", "list+keep(share=0)")
 # Few sets of features, and of orders that change with time: each is compiled once.
 FEATURE_SETS = (

@@ -20,7 +20,13 @@ KEEPING = [
     for backfill in ("none", "list", "easy")
     for share, groups in ((0.3, 2), (0, 2), (0.6, 1))
 ]
-POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS] + KEEPING
+DEEP = [
+    f"{order}+{backfill}(depth={depth})"
+    for order in ("fcfs", "sjf", "wfp3")
+    for backfill in ("conservative", "plan")
+    for depth in (1, 2, 5)
+]
+POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS] + KEEPING + DEEP
 
 
 @st.composite
@@ -59,6 +65,15 @@ def test_engine_and_twin_agree_on_longer_queues(policy):
         cluster = Cluster(cores, partition_priority=priorities, qos_priority=priorities)
         schedule = verify(simulate(workload, cluster, policy))
         assert schedule.start.tolist() == simulate_slowly(workload, cluster, policy).start.tolist()
+
+
+@pytest.mark.parametrize("backfill", ["conservative", "plan"])
+@pytest.mark.parametrize("order", ["fcfs", "sjf", "wfp3"])
+def test_a_depth_that_no_queue_reaches_changes_nothing(order, backfill):
+    workload = random_workload(np.random.default_rng(2), 200, 16)
+    shallow = simulate(workload, cores=16, policy=f"{order}+{backfill}(depth=200)")
+    whole = simulate(workload, cores=16, policy=f"{order}+{backfill}")
+    assert shallow.start.tolist() == whole.start.tolist()
 
 
 def test_a_burst_at_one_instant_is_taken_in_queue_order():

@@ -6,7 +6,7 @@ import pytest
 from queuesmith import Cluster, Workload, simulate, verify
 from queuesmith.base.errors import PolicyError, ScheduleError, WorkloadError
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.reservations import Answer, Request
+from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.testing import simulate_slowly
 from queuesmith.testing.policy import random_workload
 from tests.engine.random_policies import random_requests
@@ -120,8 +120,8 @@ def test_the_twin_takes_reservations_for_planners_only():
 
 
 def test_verify_counts_what_reservations_hold():
-    answer = Answer(Request(1, 0, 5, 8, 2), True, None, 0.0)
-    declined = Answer(Request(2, 0, 5, 8, 4), False, 10, 0.0)
+    answer = RequestAnswer(Request(1, 0, 5, 8, 2), True, None, 0.0)
+    declined = RequestAnswer(Request(2, 0, 5, 8, 4), False, 10, 0.0)
     fitting = Schedule(ONE_JOB, Cluster(5), [0], "by hand", reservations=(answer, declined))
     assert verify(fitting) is fitting
     tight = Schedule(ONE_JOB, Cluster(4), [0], "by hand", reservations=(answer,))

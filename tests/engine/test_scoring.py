@@ -10,6 +10,7 @@ from queuesmith import Cluster, Policy, Workload, simulate, verify
 from queuesmith.base.errors import PolicyError
 from queuesmith.compiled import cache
 from queuesmith.engine import scoring
+from queuesmith.engine.kernels.queue import queue_of
 from queuesmith.engine.kernels.usage import use_cores
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, parameter_values
@@ -178,11 +179,10 @@ def fair_orders(tmp_path):
 
 
 def scores(order, packed, usage, waiting, now, scorer=None):
-    found = np.full(len(waiting), np.nan)
-    places = np.array(waiting, np.int32)
+    queue = queue_of(packed.jobs, np.array(waiting))
     scorer, values = scorer or compile_scorer(order), parameter_values(order)
-    assert scorer(packed.jobs, usage, places, found, now, 16, 16, values) == -1
-    return found.tolist()
+    assert scorer(queue, usage, len(waiting), now, 16, 16, values) == -1
+    return queue.score.tolist()
 
 
 @pytest.mark.parametrize("half_life", [0.0, 40.0])

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from hypothesis import strategies as st
 
-from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid import EtcMatrix
+from queuesmith.grid.etc.mapping import Machines, objective_value
 
 
 @st.composite
@@ -24,11 +25,11 @@ def tiny_instances(draw: st.DrawFn) -> EtcMatrix:
     return EtcMatrix(rows, ready, name="tiny")
 
 
-def every_mapping(matrix: EtcMatrix) -> Iterator[Mapping]:
+def every_mapping(matrix: EtcMatrix) -> Iterator[Machines]:
     choices = [np.flatnonzero(row) for row in matrix.compatible]
     for machine in itertools.product(*choices):
-        yield Mapping(matrix, np.array(machine), "brute force")
+        yield np.array(machine)
 
 
-def best_of(matrix: EtcMatrix, value: str) -> float:
-    return min(float(getattr(mapping, value)) for mapping in every_mapping(matrix))
+def best_of(matrix: EtcMatrix, objective: str) -> float:
+    return min(objective_value(matrix, machine, objective) for machine in every_mapping(matrix))

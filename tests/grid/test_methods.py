@@ -1,28 +1,26 @@
 """One way in to every method, each result with its bound."""
 
 import importlib.util
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
 
 from queuesmith.base.errors import UsageError
 from queuesmith.grid.etc.generate import generate_etc
+from queuesmith.grid.etc.mapping import machine_of
 from queuesmith.grid.methods import METHODS, compare_methods, map_jobs, objective_bound
+from queuesmith.grid.options import OBJECTIVES, MapOptions
+from queuesmith.schedule.verify import verify
 from tests.grid.brute_force import best_of, tiny_instances
 
-VALUE_OF = {
-    "makespan": "makespan",
-    "hierarchic": "makespan",
-    "flowtime": "flowtime",
-    "simultaneous": "fitness",
-}
 
-
-@pytest.mark.parametrize("objective", VALUE_OF)
+@pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(max_examples=30, deadline=None)
 @given(matrix=tiny_instances())
 def test_no_mapping_is_below_the_bound_of_its_objective(objective, matrix):
-    least = best_of(matrix, VALUE_OF[objective])
+    least = best_of(matrix, objective)
     assert objective_bound(matrix, objective) <= least * (1 + 1e-9)
 
 
@@ -30,7 +28,8 @@ def test_no_mapping_is_below_the_bound_of_its_objective(objective, matrix):
 def test_every_method_gives_a_mapping_with_a_bound(method):
     matrix = generate_etc("u_i_hilo", 30, 4, seed=1)
     shares = []
-    mapping = map_jobs(matrix, method, seconds=0.5, progress=shares.append)
+    options = MapOptions(seconds=0.5)
+    mapping = verify(map_jobs(matrix, method, options, progress=shares.append))
     assert mapping.lower_bound is not None
     assert mapping.lower_bound <= mapping.makespan * (1 + 1e-9)
     assert all(0 <= share <= 1 for share in shares)
@@ -38,8 +37,8 @@ def test_every_method_gives_a_mapping_with_a_bound(method):
 
 def test_exact_is_never_above_a_heuristic():
     matrix = generate_etc("u_s_lolo", 60, 5, seed=2)
-    found = compare_methods([matrix], METHODS, seconds=1.0)
-    exact = next(mapping for mapping in found if mapping.method.startswith("exact"))
+    found = compare_methods([matrix], METHODS, MapOptions(seconds=1.0))
+    exact = next(mapping for mapping in found if mapping.policy.startswith("exact"))
     assert all(exact.makespan <= mapping.makespan * (1 + 1e-9) for mapping in found)
 
 
@@ -48,11 +47,54 @@ def test_an_unknown_method_or_objective_is_answered_with_the_names_that_exist():
     with pytest.raises(UsageError, match=r"no method 'magic'.*min-min"):
         map_jobs(matrix, "magic")
     with pytest.raises(UsageError, match=r"no objective 'luck'.*makespan"):
-        map_jobs(matrix, "mct", objective="luck")
+        map_jobs(matrix, "mct", MapOptions(objective="luck"))
+
+
+def test_generations_stop_the_genetic_scheduler_and_the_same_seed_gives_the_same_result():
+    matrix = generate_etc("u_i_hilo", 30, 4, seed=1)
+    options = MapOptions(generations=4, seed=3, preset="carretero")
+    one, again = (map_jobs(matrix, "ga", options) for _ in range(2))
+    assert machine_of(one).tolist() == machine_of(again).tolist()
+    assert one.facts["generations"] == 4
+    assert one.facts["stopped"] == "generations"
+
+
+def test_generations_of_a_method_that_has_none_are_refused():
+    with pytest.raises(UsageError, match="generations is 4, but method 'exact' has none"):
+        map_jobs(generate_etc("u_i_hilo", 5, 2, seed=1), "exact", MapOptions(generations=4))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"seconds": 0}, "seconds is 0"),
+        ({"seed": -1}, "the seed is -1"),
+        ({"generations": 0}, "generations is 0"),
+        ({"workers": 0}, "workers is 0"),
+    ],
+)
+def test_options_that_cannot_be_are_told(options, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        MapOptions(**options)
+
+
+def test_nothing_is_compiled_before_a_call_is_known_to_be_right():
+    code = (
+        "import sys\n"
+        "from queuesmith.base.errors import UsageError\n"
+        "from queuesmith.grid import MapOptions, map_jobs\n"
+        "from queuesmith.grid.etc import generate_etc, read_etc\n"
+        "try:\n"
+        "    map_jobs(generate_etc(jobs=4, machines=2), 'ga', MapOptions(preset='none'))\n"
+        "except UsageError as error:\n"
+        "    assert \"there is no preset 'none'\" in str(error)\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_without_scipy_a_heuristic_maps_and_says_why_there_is_no_bound(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     mapping = map_jobs(generate_etc("u_i_hilo", 5, 2, seed=1), "mct")
     assert mapping.lower_bound is None
-    assert "queuesmith[exact]" in mapping.to_dict()["bound"]
+    assert "queuesmith[exact]" in mapping.facts["bound"]

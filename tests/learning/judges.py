@@ -6,8 +6,9 @@ import numpy as np
 
 from queuesmith.policy import AnyPolicy, Policy
 from queuesmith.policy.features import FEATURES
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules
+from queuesmith.study.judgement import Judgement, admitted
 
 STATES = 60
 
@@ -22,12 +23,12 @@ class Teacher:
         self.seed = seed
         self.asked: list[int] = []
 
-    def __call__(self, policies: Sequence[AnyPolicy]) -> list[float]:
+    def __call__(self, policies: Sequence[AnyPolicy]) -> list[Judgement]:
         self.asked.append(len(policies))
-        return [self.loss(policy) for policy in policies]
+        return admitted(self.loss(policy) for policy in policies)
 
     def loss(self, policy: AnyPolicy) -> float:
-        assert isinstance(policy, Ruled)
+        assert isinstance(policy, RuleBased)
         ranges = np.array([(FEATURES[name].low, FEATURES[name].high) for name in policy.features])
         states = np.random.default_rng(self.seed).uniform(*ranges.T, (STATES, len(ranges)))
         busy = states[:, policy.features.index("utilization")] > 0.5
@@ -48,7 +49,7 @@ def choices(rules, states: np.ndarray) -> np.ndarray:
     return np.argmax(memberships @ rules.weight, axis=1)
 
 
-def prefers_patience(policies: Sequence[AnyPolicy]) -> list[float]:
+def prefers_patience(policies: Sequence[AnyPolicy]) -> list[Judgement]:
     """Judge parametric orders: the best has beta 2, gamma -1, all others 0, and list scheduling."""
     losses = []
     for policy in policies:
@@ -57,4 +58,4 @@ def prefers_patience(policies: Sequence[AnyPolicy]) -> list[float]:
         values = policy.order.parameters
         distance = sum((values[name] - wanted.get(name, 0.0)) ** 2 for name in values)
         losses.append(distance + (policy.backfill != "list"))
-    return losses
+    return admitted(losses)

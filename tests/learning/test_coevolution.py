@@ -7,6 +7,7 @@ from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.learning.coevolution import Coevolution
 from queuesmith.learning.course import run
 from queuesmith.policy import Policy
+from queuesmith.study.judgement import admitted
 from tests.learning.judges import Teacher
 
 RANKED = [Policy.parse(text) for text in ("greedy", "group", "fcfs+easy")]
@@ -40,7 +41,7 @@ def test_random_pairs_use_each_child_once():
     method = Coevolution(generations=1, offspring=9)
     learning = method.learn(np.random.default_rng(0), [])
     next(learning)
-    children = learning.send([3.0, 1.0, 2.0])
+    children = learning.send(admitted([3.0, 1.0, 2.0]))
     for part in (0, 1):
         assert len({policy.parts[part].centre.tobytes() for policy in children}) == 9
 
@@ -49,7 +50,7 @@ def test_with_the_best_partner_each_child_meets_the_best_parent():
     method = Coevolution(generations=1, offspring=4, pairing="best")
     learning = method.learn(np.random.default_rng(0), [])
     founders = next(learning)
-    children = learning.send([3.0, 1.0, 2.0])
+    children = learning.send(admitted([3.0, 1.0, 2.0]))
     best = founders[1]
     for policy in children[:4]:
         assert np.array_equal(policy.algorithm_rules.centre, best.algorithm_rules.centre)
@@ -62,14 +63,14 @@ def test_a_child_is_credited_with_the_value_of_its_own_pair():
     method = Coevolution(generations=2, offspring=8)
     learning = method.learn(np.random.default_rng(0), [])
     next(learning)
-    children = learning.send([9.0, 9.0, 9.0])
+    children = learning.send(admitted([9.0, 9.0, 9.0]))
     losses = [5.0] * 8
     losses[3] = 1.0
-    learning.send(losses)
+    learning.send(admitted(losses))
     species = learning.gi_frame.f_locals["both"]
     for part, one in enumerate(species):
         best = one.encoding.decode(one.parents.vectors[0])
-        assert one.losses[0] == 1.0
+        assert one.judged[0].value == 1.0
         assert np.array_equal(best.centre, children[3].parts[part].centre)
 
 
@@ -83,7 +84,8 @@ def test_seeds_play_the_best_fixed_strategies():
 
 def test_a_new_start_forgets_both_species():
     method = Coevolution(generations=4, restart_after=1, offspring=5, rules=2)
-    course = run(method, method.learn(np.random.default_rng(0), []), lambda some: [1.0] * len(some))
+    learning = method.learn(np.random.default_rng(0), [])
+    course = run(method, learning, lambda some: admitted([1.0] * len(some)))
     assert course.evaluations == 3 + 4 * 5
 
 

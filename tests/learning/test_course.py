@@ -11,7 +11,7 @@ from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
 from queuesmith.policy import Policy
-from queuesmith.study.evaluate import HOPELESS
+from queuesmith.study.judgement import GIVEN_UP, admitted
 from queuesmith.study.store import Store
 from tests.learning.judges import Teacher, prefers_patience
 
@@ -87,7 +87,7 @@ def test_a_record_whose_questions_differ_is_refused(tmp_path):
 
 def test_the_course_shows_best_and_mean_of_each_round():
     method = Pittsburgh(generations=2, parents=2, offspring=2, rules=1, seeded=0)
-    told = iter([[3.0, 5.0], [4.0, 6.0], [1.0, 2.0]])
+    told = map(admitted, [[3.0, 5.0], [4.0, 6.0], [1.0, 2.0]])
     course = run(method, begun(method), lambda policies: next(told))
     assert [step.to_dict() for step in course.steps] == [
         {"evaluations": 2, "best": 3.0, "mean": 4.0},
@@ -98,14 +98,14 @@ def test_the_course_shows_best_and_mean_of_each_round():
 
 def test_policies_that_were_given_up_are_not_in_the_mean():
     method = Pittsburgh(generations=1, parents=2, offspring=2, rules=1, seeded=0)
-    told = iter([[HOPELESS, 5.0], [HOPELESS, HOPELESS]])
+    told = iter([[GIVEN_UP, *admitted([5.0])], [GIVEN_UP, GIVEN_UP]])
     course = run(method, begun(method), lambda policies: next(told))
     assert [(step.best, step.mean) for step in course.steps] == [(5.0, 5.0), (5.0, None)]
 
 
 def test_where_higher_is_better_the_course_shows_values_not_losses():
     method = Pittsburgh(generations=1, parents=2, offspring=2, rules=1)
-    told = iter([[-0.3, -0.5], [-0.9, -0.1]])
+    told = map(admitted, [[-0.3, -0.5], [-0.9, -0.1]])
     course = run(method, begun(method), lambda some: next(told), higher_is_better=True)
     assert [(step.best, step.mean) for step in course.steps] == [(0.5, 0.4), (0.9, 0.5)]
 

@@ -7,6 +7,7 @@ from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.learning.course import run
 from queuesmith.learning.evolution import Patience, Pittsburgh
 from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.study.judgement import admitted
 from tests.learning.judges import Teacher
 
 RANKED = [THIRTEEN[9], THIRTEEN[0], *THIRTEEN[1:9]]
@@ -67,7 +68,7 @@ def test_after_long_without_success_all_children_are_by_chance():
     method = Pittsburgh(generations=6, restart_after=2, rules=2, step=1e-6, weight_step=1e-6)
     learning = method.learn(np.random.default_rng(0), [])
     asked = [next(learning)]
-    asked += [learning.send([1.0] * len(asked[-1])) for _ in range(4)]
+    asked += [learning.send(admitted([1.0] * len(asked[-1]))) for _ in range(4)]
     centres = [np.array([policy.rules.centre for policy in some]) for some in asked]
     assert [len(some) for some in asked] == [3, 21, 21, 21, 21]
     # Such small steps leave children where their parents are; after two failures all is new.

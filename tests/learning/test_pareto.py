@@ -10,7 +10,7 @@ from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.learning.domination import dominated_by
 from queuesmith.learning.offline import WAYS, OfflineSchedules
 from queuesmith.learning.offline_front import Front, losses, measure
-from queuesmith.learning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
+from queuesmith.learning.pareto import SEVEN_OBJECTIVES, FrontSearch, pareto_front
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.verify import verify
 
@@ -18,7 +18,7 @@ pytest.importorskip("pymoo")
 
 CORES = 64
 OBJECTIVE = Objective("10*awrt[1] + 4*awrt[2]")
-SMALL = Search(population=20, generations=3)
+SMALL = FrontSearch(population=20, generations=3)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_front_on_any_number_of_workers(jobs, front
 def test_global_chance_is_neither_used_nor_changed(jobs):
     np.random.seed(1)  # noqa: NPY002
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
-    pareto_front(jobs, search=Search(population=8, generations=2), seed=5)
+    pareto_front(jobs, search=FrontSearch(population=8, generations=2), seed=5)
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
 
 
@@ -173,7 +173,7 @@ def test_an_objective_about_absent_jobs_is_refused_before_the_search(jobs):
 )
 def test_wrong_options_of_the_search_are_told(options, complaint):
     with pytest.raises(UsageError, match=complaint):
-        Search(**options)
+        FrontSearch(**options)
 
 
 def test_too_few_workers_are_told(jobs):
@@ -183,7 +183,7 @@ def test_too_few_workers_are_told(jobs):
 
 def test_progress_counts_generations_and_evaluations(jobs):
     seen = []
-    search = Search(algorithm="nsga2", population=8, generations=3)
+    search = FrontSearch(algorithm="nsga2", population=8, generations=3)
     pareto_front(jobs, search=search, progress=seen.append)
     assert [(state.round, state.rounds, state.evaluations) for state in seen] == [
         (1, 3, 8),

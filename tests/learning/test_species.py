@@ -11,6 +11,7 @@ from queuesmith.base.errors import UsageError
 from queuesmith.learning.encoding import Encoding
 from queuesmith.learning.species import Brood, Mutation, Species, mutated_weights
 from queuesmith.policy.rules import WEIGHTS
+from queuesmith.study.judgement import admitted
 
 SMALL = Encoding(2, ("utilization", "slowdown"), 3)
 
@@ -18,7 +19,7 @@ SMALL = Encoding(2, ("utilization", "slowdown"), 3)
 def founded(parents=2, losses=(1.0, 2.0), **mutation):
     species = Species(SMALL, Mutation(**mutation), parents)
     chance = np.random.default_rng(0)
-    species.adopt(species.founders([SMALL.random(chance) for _ in losses]), np.array(losses))
+    species.adopt(species.founders([SMALL.random(chance) for _ in losses]), admitted(losses))
     return species
 
 
@@ -103,8 +104,8 @@ def test_the_best_of_parents_and_children_survive_and_of_equals_the_younger():
     species = founded(parents=2, losses=(1.0, 2.0))
     old = species.parents
     brood = Brood(old.vectors + 0.01, old.steps)
-    species.compete(brood, np.array([1.0, 1.5]))
-    assert species.losses.tolist() == [1.0, 1.0]
+    species.compete(brood, admitted([1.0, 1.5]))
+    assert species.judged == admitted([1.0, 1.0])
     assert np.array_equal(species.parents.vectors, [brood.vectors[0], old.vectors[0]])
 
 

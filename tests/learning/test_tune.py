@@ -256,5 +256,5 @@ def test_a_wrong_call_gets_one_sentence(log, wrong, sentence):
 def test_methods_have_the_papers_names_too():
     assert find_method("PITTS") is METHODS["pittsburgh"]
     assert {find_method(alias).name for alias in ALIASES} == {"prob", "pittsburgh", "coevolution"}
-    with pytest.raises(UsageError, match="method 'prob' has no parameter 'rules'"):
+    with pytest.raises(UsageError, match="no parameter of method 'prob' called 'rules'"):
         make_method("prob", rules=3)

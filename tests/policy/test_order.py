@@ -352,3 +352,9 @@ def test_a_file_that_is_not_python_is_refused(tmp_path):
     assert str(error.value) == (
         f"policy file '{path}' is not a Python file. Give a file that ends in .py."
     )
+
+
+def test_a_name_that_no_file_can_have_gets_one_sentence():
+    """It gave the traceback of the system: file name too long."""
+    with pytest.raises(PolicyError, match="does not exist"):
+        load_order(f"{'x' * 5000}.py:mine")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -266,7 +267,7 @@ def test_json_that_is_no_object_is_answered_with_what_a_policy_file_holds(tmp_pa
         Policy.load(path)
     assert str(error.value) == (
         f"policy file '{path}' does not describe a policy: it must be an object with 'order' and, "
-        "if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
+        "if wanted, 'parameters', 'backfill', 'depth' and 'keep', or with 'kind'. Correct it."
     )
 
 
@@ -278,7 +279,7 @@ def test_json_that_is_no_policy_is_answered_with_what_a_policy_is(tmp_path, cont
         Policy.load(path)
     assert str(error.value) == (
         f"policy file '{path}' does not describe a policy: it must be an object with 'order' and, "
-        "if wanted, 'parameters', 'backfill' and 'keep'. Correct it."
+        "if wanted, 'parameters', 'backfill', 'depth' and 'keep'. Correct it."
     )
 
 
@@ -313,6 +314,46 @@ def test_json_with_an_unknown_order_or_backfill_is_refused(tmp_path):
         Policy.load(path)
     path.write_text('{"order": "fcfs", "backfill": "eazy"}')
     with pytest.raises(PolicyError, match="no backfill 'eazy'"):
+        Policy.load(path)
+
+
+# -- how deep the queue is planned -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["fcfs+conservative(depth=1000)", "power(alpha=2)+plan(depth=1)"])
+def test_a_depth_is_printed_as_written_and_kept_in_the_file(text, tmp_path):
+    policy = Policy.parse(text)
+    assert str(policy) == text
+    policy.save(tmp_path / "policy.json")
+    assert Policy.load(tmp_path / "policy.json") == policy
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fcfs+conservative(depth=0)", "depth=0, but it must be a whole number, 1 or more"),
+        ("fcfs+plan(depth=-1)", "depth=-1, but it must be a whole number, 1 or more"),
+        ("fcfs+plan(depth=1.5)", "depth=1.5"),
+        ("fcfs+plan(depth=inf)", "depth=inf"),
+        ("fcfs+plan(depth=nan)", "depth=nan"),
+        ("fcfs+plan(depth=x)", "'depth=x' in 'fcfs+plan(depth=x)' cannot be read"),
+        ("fcfs+plan(1000)", "Write for example depth=1000"),
+        ("fcfs+plan()", "stands its depth, and nothing else"),
+        ("fcfs+plan(width=3)", "stands its depth, and nothing else"),
+        ("fcfs+easy(depth=3)", "the backfill 'easy' takes no depth"),
+        ("fcfs+eazy(depth=3)", "no backfill 'eazy'"),
+    ],
+)
+def test_a_depth_that_means_nothing_is_refused_in_one_sentence(text, said):
+    with pytest.raises(PolicyError, match=re.escape(said)):
+        Policy.parse(text)
+
+
+@pytest.mark.parametrize("depth", ["true", '"1000"', "0", "[3]"])
+def test_a_file_with_a_wrong_depth_is_refused(depth, tmp_path):
+    path = tmp_path / "policy.json"
+    path.write_text(f'{{"order": "fcfs", "backfill": "plan", "depth": {depth}}}', encoding="utf-8")
+    with pytest.raises(PolicyError, match="depth="):
         Policy.load(path)
 
 

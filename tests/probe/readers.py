@@ -62,7 +62,7 @@ def _log(path: Path) -> None:
 
 def _sweep(path: Path) -> None:
     log = at("queuesmith:lublin")(12, 16, seed=1)
-    found = at("queuesmith.knobs.sweep:sweep")(log, cores=16, ranges="0:1:1", workers=1)
+    found = at("queuesmith.knobs.sweeping:sweep")(log, cores=16, ranges="0:1:1", workers=1)
     at("queuesmith.knobs.sweep_files:save_sweep")(found, path)
 
 
@@ -198,7 +198,7 @@ READERS: dict[str, Reader] = {
         calling("queuesmith.grid.etc.files:read_amounts"),
     ),
     "etc solution": Reader(
-        ".sol", text("0 1 1 0 3\n"), calling("queuesmith.grid.etc.files:read_solution")
+        ".sol", text("0 1 1 0 3\n"), calling("queuesmith.grid.etc.mapping_files:read_solution")
     ),
     "machine events": Reader(
         ".csv",

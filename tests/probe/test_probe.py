@@ -13,16 +13,9 @@ from tests.probe.readers import READERS, fuzz
 from tests.probe.tally import Tally
 
 INPUTS = 60
-#: Readers with known faults, each mended on another branch: take a name out once it is.
-BEING_MENDED = ("federation", "etc solution", "genetic config", "snapshot")
 
 
-def readers():
-    mark = pytest.mark.xfail(strict=False, reason="being mended")
-    return [pytest.param(n, marks=mark) if n in BEING_MENDED else n for n in READERS]
-
-
-@pytest.mark.parametrize("name", readers())
+@pytest.mark.parametrize("name", READERS)
 def test_a_mutated_file_is_read_or_refused_with_one_sentence(name):
     tally = fuzz(name, range(INPUTS))
     print(tally)

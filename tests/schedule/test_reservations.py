@@ -6,16 +6,16 @@ import pytest
 
 from queuesmith.base.errors import QueuesmithError, WorkloadError
 from queuesmith.schedule.reservations import (
-    Answer,
     Request,
+    RequestAnswer,
     check_requests,
     read_requests,
     summarize_answers,
     write_answers,
 )
 
-ACCEPTED = Answer(Request(1, 0, 5, 8, 2), True, None, 0.0015)
-DECLINED = Answer(Request(2, 0, 5, 8, 4), False, 10, 0.0005)
+ACCEPTED = RequestAnswer(Request(1, 0, 5, 8, 2), True, None, 0.0015)
+DECLINED = RequestAnswer(Request(2, 0, 5, 8, 4), False, 10, 0.0005)
 
 
 @pytest.fixture

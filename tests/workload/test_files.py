@@ -71,7 +71,7 @@ def test_named_columns_mean_sacct(tmp_path):
 
 
 def test_unknown_formats_are_a_wrong_call(tmp_path):
-    with pytest.raises(UsageError, match=r"'xml'.* auto, swf, sacct, csv, parquet"):
+    with pytest.raises(UsageError, match=r"'xml'.* auto, swf, sacct, events, csv, parquet"):
         read(put(tmp_path, "a.swf", SWF), format="xml")
     with pytest.raises(UsageError, match="no format to be written called 'sacct'"):
         write(Workload([0], [1], [1], [1]), tmp_path / "a", format="sacct")

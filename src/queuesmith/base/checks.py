@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -46,4 +47,6 @@ def seeded(seed: int) -> np.random.Generator:
 
 
 def _is_real(value: object) -> bool:
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return False
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -30,7 +30,7 @@ from queuesmith.cli import (
     sweeps,
 )
 from queuesmith.cli.compiling import tell_of_compiling
-from queuesmith.cli.help import PanelCommand, PanelGroup
+from queuesmith.cli.help import PanelCommand, PanelGroup, in_panels
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
@@ -84,10 +84,10 @@ for command in (
     compiling.warm_up,
 ):
     app.command(cls=PanelCommand)(command)
-app.add_typer(grids.app, name="map")
-app.add_typer(federations.app, name="place")
-app.add_typer(federations.federation_app, name="federation")
-app.add_typer(bags.app, name="knapsack")
+app.add_typer(in_panels(grids.app), name="map")
+app.add_typer(in_panels(federations.app), name="place")
+app.add_typer(in_panels(federations.federation_app), name="federation")
+app.add_typer(in_panels(bags.app), name="knapsack")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

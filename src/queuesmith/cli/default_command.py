@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperGroup
+import typer
+
+from queuesmith.cli.help import PanelGroup, write_options
 
 
-class DefaultCommandGroup(TyperGroup):
-    """Runs the command ``run`` where the first word is no command of the group."""
+class DefaultCommandGroup(PanelGroup):
+    """Runs the command ``run`` where the first word is no command of the group.
+
+    Its help shows that command's arguments and options, since they are what one types first.
+    """
 
     default = "run"
 
@@ -18,3 +23,19 @@ class DefaultCommandGroup(TyperGroup):
             args = [self.default, *args]
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands that must be named."""
+        return [name for name in super().list_commands(ctx) if name != self.default]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return how the default command is called; the others stand below."""
+        default = self.commands[self.default]
+        pieces: list[str] = default.collect_usage_pieces(ctx)
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of the default command, then the commands that must be named."""
+        default = self.commands[self.default]
+        write_options(default, typer.Context(default, parent=ctx), formatter)
+        self.format_commands(ctx, formatter)

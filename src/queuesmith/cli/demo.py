@@ -90,7 +90,7 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
 def _front(tuned: Tuned, quiet: bool) -> Front | None:
     """Search what could be had for the jobs that were not seen, where the library is installed."""
     from queuesmith.cluster import Cluster
-    from queuesmith.learning.pareto import Search, pareto_front
+    from queuesmith.learning.pareto import FrontSearch, pareto_front
 
     if find_spec("pymoo") is None:
         tell(
@@ -106,7 +106,7 @@ def _front(tuned: Tuned, quiet: bool) -> Front | None:
             Cluster(verdict.learned.cluster.cores, verdict.learned.cluster.name),
             tuned.objective,
             [tuned.best_fixed, tuned.policy],
-            Search(generations=FRONT_GENERATIONS),
+            FrontSearch(generations=FRONT_GENERATIONS),
             seed=SEED,
             progress=lambda state: report(state.share),
         )

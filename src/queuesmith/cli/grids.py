@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +14,14 @@ from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.grid.options import OBJECTIVES, MapOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from queuesmith.grid import EtcMatrix
     from queuesmith.grid.dynamic.scenario import Scenario
+    from queuesmith.schedule import Schedule
 
 app = typer.Typer(
     cls=DefaultCommandGroup,
@@ -26,11 +29,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Objective = Annotated[str, typer.Option(help="makespan, flowtime, simultaneous or hierarchic.")]
-Seconds = Annotated[float, typer.Option(help="Time for ga and exact, for each instance.")]
-Preset = Annotated[str, typer.Option(help="Configuration of ga: a preset, or a TOML file.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a page with figures and a Gantt chart: FILE.html.")
+]
 
 SHOWN = ("instance", "method", "makespan", "flowtime", "lower_bound", "gap_percent", "status")
+#: What a report tells of mappings, and of replays of jobs that arrive over time.
+MAPPING_METRICS = ("makespan", "flowtime", "fitness", "load_balance", "utilization")
+REPLAY_METRICS = ("mean_response", "max_response", "makespan", "flowtime", "utilization")
 
 
 @dataclass(frozen=True)
@@ -53,58 +59,78 @@ class InstanceOptions:
 
     def read(self, path: Path) -> EtcMatrix:
         """Read one instance."""
-        from queuesmith.grid.etc.files import read_etc, read_work
+        from queuesmith.grid.etc import read_etc, read_work
 
         if self.mips is not None:
             return read_work(path, self.mips)
         return read_etc(path, jobs=self.jobs, machines=self.machines, zero_as=self.zero_as)
 
 
+@dataclass(frozen=True)
+class MethodOptions:
+    """What is minimised, and when methods that search stop."""
+
+    objective: Annotated[str, typer.Option(help=f"{', '.join(OBJECTIVES)}.")] = MapOptions.objective
+    preset: Annotated[str, typer.Option(help="Configuration of ga: a preset, or a TOML file.")] = (
+        str(MapOptions.preset)
+    )
+    seconds: Annotated[
+        float,
+        typer.Option(
+            help="Time for ga and exact, for each instance; the clock decides where they end."
+        ),
+    ] = MapOptions.seconds
+    generations: Annotated[
+        int | None,
+        typer.Option(help="Stop ga after so many generations instead: same seed, same result."),
+    ] = MapOptions.generations
+    seed: Annotated[
+        int,
+        typer.Option(help="What chance follows from; same result if no clock stops the method."),
+    ] = MapOptions.seed
+    workers: Annotated[
+        int | None, typer.Option(help="Threads of exact; by default one for each core.")
+    ] = MapOptions.workers
+
+    def checked(self) -> MapOptions:
+        """Return what was asked, checked before anything is compiled."""
+        return MapOptions(**asdict(self))
+
+
 @app.command("run")
 @with_options
 def run(
+    context: typer.Context,
     etc: Annotated[Path, typer.Argument(help="Times of the jobs on the machines.")],
     instance: InstanceOptions,
+    options: MethodOptions,
     method: Annotated[
         str, typer.Option(help="A heuristic such as min-min, ga, or exact.")
     ] = "exact",
-    objective: Objective = "makespan",
-    preset: Preset = "queuesmith",
-    seconds: Seconds = 10.0,
-    seed: Seed = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads of exact; by default one for each core.")
-    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write job, machine, start and finish as CSV.")
     ] = None,
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Map the jobs of one instance."""
-    from queuesmith.grid.etc.files import write_mapping
+    from queuesmith.grid.etc import mapping_facts, write_mapping
     from queuesmith.grid.methods import map_jobs
 
-    check_targets(out)
-    matrix = instance.read(etc)
-    with progress(f"{method} on {matrix.name}", quiet=quiet) as report:
-        mapping = map_jobs(
-            matrix,
-            method,
-            objective=objective,
-            preset=preset,
-            seconds=seconds,
-            seed=seed,
-            workers=workers,
-            progress=report,
-        )
+    check_targets(out, report)
+    chosen, matrix = options.checked(), instance.read(etc)
+    with progress(f"{method} on {matrix.name}", quiet=quiet) as done:
+        mapping = map_jobs(matrix, method, chosen, progress=done)
     if out is not None:
         write_mapping(mapping, out)
         tell(f"wrote {out}", quiet=quiet)
+    _write_report([mapping], report, MAPPING_METRICS, context, quiet=quiet)
+    facts = mapping_facts(mapping)
     if format is Format.json:
-        print_json(mapping.to_dict())
+        print_json(facts)
     else:
-        rows = [{"what": key, "value": value} for key, value in mapping.to_dict().items()]
+        rows = [{"what": key, "value": value} for key, value in facts.items()]
         plain = (str, int, float, type(None))
         print_rows([row for row in rows if isinstance(row["value"], plain)], format)
 
@@ -112,34 +138,53 @@ def run(
 @app.command()
 @with_options
 def compare(
+    context: typer.Context,
     etc: Annotated[list[Path], typer.Argument(help="One or more instances.")],
     instance: InstanceOptions,
+    options: MethodOptions,
     methods: Annotated[
         str, typer.Option(help="Methods, comma-separated.")
     ] = "mct,min-min,sufferage,ga,exact",
-    objective: Objective = "makespan",
-    seconds: Seconds = 10.0,
-    seed: Seed = 0,
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Map instances by several methods, side by side with the proven bound."""
+    from queuesmith.grid.etc import mapping_facts
     from queuesmith.grid.methods import compare_methods
 
-    matrices = [instance.read(path) for path in etc]
-    with progress(f"mapping {len(matrices)} instances", quiet=quiet) as report:
-        found = compare_methods(
-            matrices,
-            names(methods),
-            objective=objective,
-            seconds=seconds,
-            seed=seed,
-            progress=report,
+    check_targets(report)
+    if report is not None and len(etc) > 1:
+        raise UsageError(
+            f"--report is given with {len(etc)} instances, but a report is about one. "
+            "Give one instance, or leave the report out."
         )
-    rows = [{**mapping.to_dict()} for mapping in found]
+    chosen, matrices = options.checked(), [instance.read(path) for path in etc]
+    with progress(f"mapping {len(matrices)} instances", quiet=quiet) as done:
+        found = compare_methods(matrices, names(methods), chosen, progress=done)
+    _write_report(found, report, MAPPING_METRICS, context, quiet=quiet)
+    rows = [mapping_facts(mapping) for mapping in found]
     if format is Format.table:
         rows = [{key: row[key] for key in (*SHOWN, "seconds")} for row in rows]
     print_rows(rows, format)
+
+
+def _write_report(
+    schedules: Sequence[Schedule],
+    path: Path | None,
+    metrics: tuple[str, ...],
+    context: typer.Context,
+    *,
+    quiet: bool,
+) -> None:
+    """Write the page that was asked for, if one was."""
+    if path is None:
+        return
+    from queuesmith.report import Comparison, write_report
+
+    command = shlex.join(["queuesmith", *context.obj])
+    write_report(Comparison(tuple(schedules), metrics=metrics), path, command=command)
+    tell(f"wrote {path}", quiet=quiet)
 
 
 @app.command()
@@ -149,7 +194,9 @@ def front(
     instance: InstanceOptions,
     points: Annotated[int, typer.Option(help="How many mappings to seek.")] = 12,
     seconds: Annotated[float, typer.Option(help="Time in all, about.")] = 60.0,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, typer.Option(help="What chance follows from; where it ends is up to the clock.")
+    ] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it, as an HTML page.")] = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
@@ -182,9 +229,7 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """Make an instance by chance, and say what came out."""
-    from queuesmith.grid.etc.describe import describe
-    from queuesmith.grid.etc.files import write_etc
-    from queuesmith.grid.etc.generate import generate_etc
+    from queuesmith.grid.etc import describe, generate_etc, write_etc
 
     check_targets(out)
     matrix = generate_etc(model, jobs, machines, seed=seed, incompatible=incompatible)
@@ -203,7 +248,7 @@ def describe_instance(
     format: FormatOption = Format.table,
 ) -> None:
     """Say how heterogeneous and how consistent an instance is."""
-    from queuesmith.grid.etc.describe import describe
+    from queuesmith.grid.etc import describe
 
     description = describe(instance.read(etc))
     if format is Format.json:
@@ -214,6 +259,7 @@ def describe_instance(
 
 @app.command()
 def dynamic(
+    context: typer.Context,
     log: Annotated[
         Path | None, typer.Argument(help="A job log; by default jobs are made by chance.")
     ] = None,
@@ -236,36 +282,46 @@ def dynamic(
     decision_seconds: Annotated[
         float, typer.Option(help="Time for each decision of ga and exact.")
     ] = 0.2,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, typer.Option(help="Same seed, same result, unless the clock stops ga or exact.")
+    ] = 0,
+    report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Replay arriving jobs on machines that join and leave, mapped every so often."""
-    from queuesmith.grid.dynamic.replay import Trigger, compare_dynamic
+    from queuesmith.grid.dynamic import Trigger, compare_dynamic, replay_facts
 
+    check_targets(report)
     if log is None:
         scenario = _chance(jobs, machines, seed, up_seconds, down_seconds)
     else:
         scenario = _from_log(log, speeds, seed, up_seconds, down_seconds)
     chosen = {name: _mapper(name, decision_seconds, seed) for name in names(methods)}
     wanted = numbers(loads, "loads") if loads else []
-    rows: list[dict[str, Any]] = []
-    with progress("replaying the grid", quiet=quiet) as report:
-        for done, load in enumerate(wanted or [None]):
-            rows += compare_dynamic(
+    if report is not None and len(wanted) > 1:
+        raise UsageError(
+            f"--report is given with --loads {loads}, but a report is about one load. "
+            "Give for example --loads 0.9."
+        )
+    found: list[Schedule] = []
+    with progress("replaying the grid", quiet=quiet) as done:
+        for count, load in enumerate(wanted or [None], start=1):
+            found += compare_dynamic(
                 scenario,
                 chosen,
                 loads=[] if load is None else [load],
                 trigger=Trigger(seconds=interval),
             )
-            report((done + 1) / max(len(wanted), 1))
-    print_rows(rows, format)
+            done(count / max(len(wanted), 1))
+    _write_report(found, report, REPLAY_METRICS, context, quiet=quiet)
+    print_rows([replay_facts(schedule) for schedule in found], format)
 
 
 def _chance(
     jobs: int, machines: int, seed: int, up_seconds: float | None, down_seconds: float
 ) -> Scenario:
-    from queuesmith.grid.dynamic.scenario import generate_scenario
+    from queuesmith.grid.dynamic import generate_scenario
 
     return generate_scenario(
         jobs, machines, seed=seed, up_seconds=up_seconds, down_seconds=down_seconds
@@ -275,7 +331,7 @@ def _chance(
 def _from_log(
     log: Path, speeds: str, seed: int, up_seconds: float | None, down_seconds: float
 ) -> Scenario:
-    from queuesmith.grid.dynamic.scenario import churn, scenario_from_log
+    from queuesmith.grid.dynamic import churn, scenario_from_log
     from queuesmith.workload.files import read
 
     if not speeds:
@@ -297,12 +353,14 @@ def _from_log(
 
 
 def _mapper(name: str, seconds: float, seed: int) -> str | Callable[[EtcMatrix], NDArray[Any]]:
+    from queuesmith.grid.etc import machine_of
     from queuesmith.grid.methods import map_jobs
 
     if name not in ("ga", "exact"):
         return name
+    options = MapOptions(seconds=seconds, seed=seed, workers=1)
 
     def decide(matrix: EtcMatrix) -> NDArray[Any]:
-        return map_jobs(matrix, name, seconds=seconds, seed=seed, workers=1).machine
+        return machine_of(map_jobs(matrix, name, options))
 
     return decide

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 #: What one wants, and the commands for it, in the order in which one meets them.
@@ -37,7 +38,8 @@ class PanelGroup(TyperGroup):
             for name in self.list_commands(ctx)
             if (command := self.get_command(ctx, name)) is not None and not command.hidden
         }
-        for panel, names in _panels(commands).items():
+        panels = _panels(commands) if ctx.parent is None else {"Commands": list(commands)}
+        for panel, names in panels.items():
             with formatter.section(panel):
                 formatter.write_dl([(name, _sentence(commands[name])) for name in names])
 
@@ -46,15 +48,27 @@ class PanelCommand(TyperCommand):
     """A command whose help shows options in panels."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options panel by panel, in the order of their first."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                panels.setdefault(_panel(parameter), []).append(record)
-        for panel in sorted(panels, key=lambda name: (name == "Output", name == METHOD)):
-            with formatter.section(panel):
-                formatter.write_dl(panels[panel])
+        """Write the options panel by panel."""
+        write_options(self, ctx, formatter)
+
+
+def write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write the options of a command panel by panel, in the order of their first."""
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is not None:
+            panels.setdefault(_panel(parameter), []).append(record)
+    for panel in sorted(panels, key=lambda name: (name == "Output", name == METHOD)):
+        with formatter.section(panel):
+            formatter.write_dl(panels[panel])
+
+
+def in_panels(group: typer.Typer) -> typer.Typer:
+    """Let the help of all commands of a group show options in panels; return the group."""
+    for command in group.registered_commands:
+        command.cls = PanelCommand
+    return group
 
 
 def _panels(names: Iterable[str]) -> dict[str, list[str]]:

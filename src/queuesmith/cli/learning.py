@@ -36,7 +36,7 @@ from queuesmith.cli.output import (
 from queuesmith.cli.trust import Trust, loaded_policy
 
 if TYPE_CHECKING:
-    from queuesmith.learning.course import Progress
+    from queuesmith.learning.course import LearningProgress
     from queuesmith.learning.method import Method
 
 DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
@@ -235,7 +235,9 @@ def _share(split: str) -> float | None:
 
 
 @contextmanager
-def _watching(method: Method, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+def _watching(
+    method: Method, *, quiet: bool
+) -> Iterator[Callable[[LearningProgress], None] | None]:
     """Show generation, best value, evaluations a second and time left, where somebody watches."""
     if quiet or not on_terminal():
         yield None
@@ -248,7 +250,7 @@ def _watching(method: Method, *, quiet: bool) -> Iterator[Callable[[Progress], N
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(f"{method.name}: replaying the fixed strategies", total=1.0)
 
-        def report(state: Progress) -> None:
+        def report(state: LearningProgress) -> None:
             left = "" if state.seconds_left is None else f", {_clock(state.seconds_left)} left"
             text = f"{method.name}: {state}{left}"
             bars.update(task, completed=state.share, description=text)

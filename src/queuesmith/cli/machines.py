@@ -57,6 +57,7 @@ def machine(
 ) -> None:
     """Show a machine: kinds of nodes, partitions, limits, what was inferred or not understood."""
     from queuesmith.cluster.sources import machine_from
+    from queuesmith.cluster.toml import write_machine
     from queuesmith.workload.files import read
 
     check_targets(out)
@@ -69,7 +70,7 @@ def machine(
     if jobs is not None:
         _tell_fitting(jobs, found, strict=strict, quiet=quiet)
     if out is not None:
-        found.save(out)
+        write_machine(found, out)
         tell(f"wrote {out}", quiet=quiet)
     _show(found, format)
 

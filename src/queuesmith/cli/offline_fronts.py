@@ -67,14 +67,14 @@ def pareto(
 ) -> None:
     """Search the off-line Pareto front, and measure how far policies are from it."""
     load_engine()
-    from queuesmith.learning.pareto import Search, pareto_front
+    from queuesmith.learning.pareto import FrontSearch, pareto_front
     from queuesmith.schedule.objective import Objective
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
     _check_kind(picture, (".html", ".htm"), "the picture")
     check_targets(out, picture, store)
     wanted = Objective(objective)
-    search = Search(algorithm, population, generations, tuple(names(ways)))
+    search = FrontSearch(algorithm, population, generations, tuple(names(ways)))
     chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
     workload = log.read()
     with progress("searching the front", quiet=log.quiet) as report:

@@ -173,6 +173,7 @@ def policies(format: FormatOption = Format.table) -> None:
     from queuesmith.policy import BACKFILLS, ORDERS
     from queuesmith.policy.features import FEATURES
     from queuesmith.policy.keep import Keep
+    from queuesmith.policy.policy import DEEP
     from queuesmith.policy.self_tuning import DECIDERS, DEFAULT, PLAN_METRICS
 
     def settings(order: Order) -> str:
@@ -181,7 +182,7 @@ def policies(format: FormatOption = Format.table) -> None:
     planner = "Plans under several orders and follows the plan that is best by a metric."
     rows = [
         *(("order", name, _sentence(o.function), settings(o)) for name, o in ORDERS.items()),
-        *(("backfill", name, meaning, "") for name, meaning in BACKFILLS.items()),
+        *(("backfill", name, text, "depth" * (name in DEEP)) for name, text in BACKFILLS.items()),
         ("cores kept free", "keep", _sentence(Keep), "share, groups=2"),
         ("self-tuning", "dynp", planner, DEFAULT),
         *(("decider", name, meaning, "") for name, meaning in DECIDERS.items()),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from queuesmith.base.errors import ClusterError
+from queuesmith.cluster.machine import AlikeCores
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import peak_cores
 from queuesmith.workload.workload import LARGEST_WIDTH
 
 
 @dataclass(frozen=True)
-class Cluster:
+class Cluster(AlikeCores):
     """A machine of identical processors.
 
     Parameters
@@ -50,20 +50,6 @@ class Cluster:
                         f"{kind} of '{label}' is {priority}, but a priority is a number from 0 up. "
                         "Correct it."
                     )
-
-    @property
-    def places(self) -> None:
-        """None: cores are all alike."""
-        return None
-
-    @property
-    def measures(self) -> Mapping[str, Callable[[Any], float]]:
-        """Nothing that other machines do not have."""
-        return {}
-
-    def violations(self, schedule: Any) -> list[str]:
-        """Return nothing: a pool of cores has no rules of its own."""
-        return []
 
 
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import ClusterError
-from queuesmith.cluster.node_cluster import NodeCluster
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
 
 Mask = NDArray[np.bool_]
 

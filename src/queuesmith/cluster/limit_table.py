@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from queuesmith.cluster.limits import Amounts, Limits, inherited, share_tree
-from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.requests import JobRequests
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
 
 #: What limits count, in the order of the columns.
 COUNTED = ("cores", "nodes", "MB of memory", "GPUs", "jobs")

@@ -49,3 +49,21 @@ class Machine(Protocol):
 
     def violations(self, schedule: Any) -> list[str]:
         """Return a sentence for each rule of this kind of machine that a schedule breaks."""
+
+
+class AlikeCores:
+    """What machines have in common whose cores are all alike and have no names."""
+
+    @property
+    def places(self) -> None:
+        """None: cores have no names."""
+        return
+
+    @property
+    def measures(self) -> Mapping[str, Callable[[Any], float]]:
+        """Nothing that other machines do not have."""
+        return {}
+
+    def violations(self, schedule: Any) -> list[str]:
+        """Return nothing: a pool of cores has no rules of its own."""
+        return []

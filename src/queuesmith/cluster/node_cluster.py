@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -166,12 +163,6 @@ class NodeCluster:
         """Whether limits of QOS and associations hold; so they do where nothing is said of it."""
         stated = self.settings.get("AccountingStorageEnforce")
         return stated is None or bool({"limits", "safe", "all"} & set(stated.lower().split(",")))
-
-    def save(self, path: str | Path) -> None:
-        """Write the machine as TOML, to be read and edited by people."""
-        from queuesmith.cluster.toml import write_machine
-
-        write_machine(self, path)
 
 
 def _checked_shares(associations: Collection[Association]) -> tuple[Association, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from queuesmith.base.registry import no_such
 from queuesmith.cluster.features import Mask, nodes_with
 from queuesmith.cluster.hostlist import expanded
 from queuesmith.cluster.limits import inherited
-from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.nodes import Partition
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import (
@@ -23,6 +22,9 @@ from queuesmith.workload.requests import (
 )
 from queuesmith.workload.slurm_text import megabytes
 from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
 
 #: The memory of a node whose memory is not known: more than any job asks for.
 ENDLESS = 2**40

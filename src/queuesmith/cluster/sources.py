@@ -41,7 +41,7 @@ def machine_from(
     Examples
     --------
     >>> machine_from("atlas/slurm.conf")  # doctest: +SKIP
-    >>> machine_from("infer", log=read("atlas.sacct")).save("atlas.toml")  # doctest: +SKIP
+    >>> machine_from("infer", log=read("atlas.sacct"))  # doctest: +SKIP
     """
     if isinstance(source, NodeCluster):
         return source

@@ -6,15 +6,17 @@ makes schedules but what the jobs ask for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import COUNTED, LimitTable
-from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.requests import JobRequests, gpu_types, job_requests, node_arrays
 from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
 
 
 def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:

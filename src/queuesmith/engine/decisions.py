@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.files import atomic_write
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import SelfTuning
 
 
@@ -23,7 +23,7 @@ class RuleDecisions:
     Counted are the instants at which there was a choice: at least two jobs waited, and one fitted.
     """
 
-    policy: Ruled
+    policy: RuleBased
     rule_counts: tuple[NDArray[np.int64], ...]  # for each part of the rule base
     strategy_counts: NDArray[np.int64]
 
@@ -60,7 +60,7 @@ class Switch:
 
 
 @dataclass(frozen=True, eq=False)
-class TuningDecisions:
+class SelfTuningDecisions:
     """The steps of a self-tuning replay: when, what was chosen, what each plan was worth."""
 
     policy: SelfTuning

@@ -10,6 +10,7 @@ from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
     CONSERVATIVE,
+    DEPTH,
     EASY,
     LIST,
     NONE,
@@ -20,7 +21,7 @@ from queuesmith.engine.kernels.replay import new_replay
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
 from queuesmith.policy.policy import Policy
-from queuesmith.schedule.reservations import Answer
+from queuesmith.schedule.reservations import RequestAnswer
 
 BACKFILL_CODES = {
     "none": NONE,
@@ -31,11 +32,11 @@ BACKFILL_CODES = {
 }
 
 
-class OrderedRun:
+class OrderRun:
     """The state of such a replay, and how it is run."""
 
     decisions = None
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RequestAnswer, ...] = ()
 
     def __init__(self, packed: Packed, policy: Policy) -> None:
         order = policy.order
@@ -54,6 +55,8 @@ class OrderedRun:
             scored=not order.fixed,
             planned=planned,
         )
+        if policy.depth is not None:
+            self.counters[DEPTH] = policy.depth
 
     @property
     def counters(self) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, COUNTERS
 from queuesmith.engine.packing import Packed
 from queuesmith.policy.any_policy import SelfReplaying
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.reservations import Answer
+from queuesmith.schedule.reservations import RequestAnswer
 from queuesmith.schedule.verify import verify
 
 
@@ -18,7 +18,7 @@ class PythonRun:
     """The state of such a replay, which is also what watches the policy."""
 
     decisions = None
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RequestAnswer, ...] = ()
 
     def __init__(self, packed: Packed, policy: SelfReplaying) -> None:
         self._packed, self._policy = packed, policy

@@ -18,27 +18,27 @@ from queuesmith.engine.kernels.constants import MOST_WORK, WORK
 from queuesmith.engine.kernels.rules import FUZZY, RIGID
 from queuesmith.engine.kernels.rules import Rules as PackedRules
 from queuesmith.engine.packing import Packed, frozen
-from queuesmith.engine.strategy_queue import StrategyPool
+from queuesmith.engine.strategy_queue import StrategyLines
 from queuesmith.policy.features import GROUPS, State, find_features
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules, RigidRules, Rules
-from queuesmith.schedule.reservations import Answer
+from queuesmith.schedule.reservations import RequestAnswer
 
 
-class RuledRun:
+class RuleBasedRun:
     """The state of such a replay, and how it is run."""
 
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RequestAnswer, ...] = ()
 
-    def __init__(self, packed: Packed, policy: Ruled, patience: float | None = None) -> None:
+    def __init__(self, packed: Packed, policy: RuleBased, patience: float | None = None) -> None:
         self._policy, self._patience = policy, patience
         self._cores = packed.cluster.cores
-        self._pool = StrategyPool(packed, policy.strategies)
+        self._pool = StrategyLines(packed, policy.strategies)
         self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
-        load(kernels.run_ruled)
+        load(kernels.run_rule_based)
         ended = len(packed.jobs.submit) if policy.window else 0
         parts = [_packed_rules(rules) for rules in policy.parts]
-        self._ruled = kernels.Ruled(
+        self._ruled = kernels.RuleBasedReplay(
             self._pool.pool,
             kernels.Tally(
                 group_work=np.zeros(GROUPS + 1),
@@ -61,7 +61,7 @@ class RuledRun:
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        kernels.run_ruled(self._ruled, self._describe, self._pool.scorer, self._cores)
+        kernels.run_rule_based(self._ruled, self._describe, self._pool.scorer, self._cores)
         self._pool.check()
         if self.counters[WORK] > self.counters[MOST_WORK]:
             raise PatienceError(

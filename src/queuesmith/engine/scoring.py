@@ -15,6 +15,18 @@ from queuesmith.base.errors import PolicyError
 from queuesmith.compiled import entry, fingerprint, kernel, load, written
 from queuesmith.compiled.cache import remove_oldest
 from queuesmith.engine.compiler_errors import explain
+from queuesmith.engine.kernels.queue import (
+    GROUP,
+    ID,
+    LOG_CORES,
+    LOG_WALLTIME,
+    PARTITION_FACTOR,
+    QOS_FACTOR,
+    SUBMIT,
+    USER,
+    first_without_number,
+    queue_of,
+)
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Jobs
 from queuesmith.engine.kernels.usage import (
     fair_share,
@@ -44,11 +56,10 @@ def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
     count = len(jobs.submit)
     scores = _scores_in_one_call(order, jobs)
     if scores is None:
-        # The compiled loop stops at the first job without a number: that and the rest stay NaN.
-        scores = np.full(count, np.nan)
-        everyone = np.arange(count, dtype=np.int32)
+        queue = queue_of(jobs, np.arange(count))
         usage = new_usage(_users(jobs) + 1)
-        compile_scorer(order)(jobs, usage, everyone, scores, 0, 0, 0, parameter_values(order))
+        compile_scorer(order)(queue, usage, count, 0, 0, 0, parameter_values(order))
+        scores = queue.score
     bad = np.isnan(scores)
     if bad.any():
         raise not_a_number(order, jobs, int(np.argmax(bad)), None)
@@ -104,40 +115,41 @@ def _compiled(function: Callable[..., Any]) -> Scorer:
     return scorer  # type: ignore[no-any-return]
 
 
-def score_queue(jobs, usage, waiting, scores, now, cores, free, parameters):  # type: ignore[no-untyped-def]
-    """Score all waiting jobs; return one whose score is no number, or -1.
+def score_queue(queue, usage, waiting, now, cores, free, parameters):  # type: ignore[no-untyped-def]
+    """Score the jobs that wait, so many; return the place of one whose score is no number, or -1.
 
-    It is compiled for each order, with what the order needs for the global names here.
+    It is compiled for each order, with what the order needs for the global names here. The loop
+    never ends early, for so several jobs are scored at once where the processor can.
     """
     user_share = 1.0 / max(len(usage.level) - 1, 1)
     clock = usage_clock(usage, now)
     total = total_usage(usage, clock)
-    machine = Machine(cores, free, len(waiting))
+    machine = Machine(cores, free, waiting)
     values = unpack(parameters)
-    share_fairly(jobs, usage, waiting, clock, total, 1.0 / (user_share * dampening(values)))
-    for i in range(len(waiting)):
-        j = waiting[i]
-        user = jobs.user[j]
+    whole, real = queue.whole, queue.real
+    share_fairly(whole[USER], usage, waiting, clock, total, 1.0 / (user_share * dampening(values)))
+    without_number = 0
+    for i in range(waiting):
+        user = whole[USER, i]
         job = Job(
-            jobs.id[j],
-            jobs.submit[j],
-            jobs.walltime[j],
-            jobs.cores[j],
-            jobs.log_walltime[j],
-            jobs.log_cores[j],
+            whole[ID, i],
+            whole[SUBMIT, i],
+            queue.walltime[i],
+            queue.cores[i],
+            real[LOG_WALLTIME, i],
+            real[LOG_CORES, i],
             user,
-            jobs.group[j],
-            jobs.partition_factor[j],
-            jobs.qos_factor[j],
+            whole[GROUP, i],
+            real[PARTITION_FACTOR, i],
+            real[QOS_FACTOR, i],
             usage_share(usage, user, clock, total),
             user_share,
             fair_share(usage, user),
         )
         score = call(job, now, machine, values)
-        if score != score:
-            return j
-        scores[i] = score
-    return -1
+        without_number += score != score
+        queue.score[i] = score
+    return first_without_number(queue.score, waiting) if without_number > 0 else -1
 
 
 def _taking_a_tuple(order: Order) -> str:

@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.compiled import entry, load, written
-from queuesmith.engine.decisions import TuningDecisions
+from queuesmith.engine.decisions import SelfTuningDecisions
 from queuesmith.engine.kernels.constants import BOOKED, DECISIONS, NEVER
 from queuesmith.engine.kernels.self_tuning_replay import (
     PLAN_MEASURES,
     PLAN_VALUE_TYPE,
     Booking,
-    Tuning,
+    SelfTuningReplay,
     answer_request,
-    run_tuning,
+    run_self_tuning,
 )
-from queuesmith.engine.kernels.strategy_queue import Pool
+from queuesmith.engine.kernels.strategy_queue import StrategyQueue
 from queuesmith.engine.packing import Packed, frozen
-from queuesmith.engine.strategy_queue import StrategyPool
+from queuesmith.engine.strategy_queue import StrategyLines
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.self_tuning import DECIDERS, PLAN_METRICS, SelfTuning
 from queuesmith.schedule.objective import Objective
-from queuesmith.schedule.reservations import Answer, Request, check_requests
+from queuesmith.schedule.reservations import Request, RequestAnswer, check_requests
 
 
-class TuningRun:
+class SelfTuningRun:
     """The state of such a replay, and how it is run."""
 
     def __init__(
@@ -40,10 +40,10 @@ class TuningRun:
         self._policy = policy
         self._cores = packed.cluster.cores
         self._requests = check_requests(requests, self._cores)
-        self.answers: tuple[Answer, ...] = ()
+        self.answers: tuple[RequestAnswer, ...] = ()
         strategies = [Policy(order, "plan") for order in policy.candidates]
-        self._pool = StrategyPool(packed, strategies, bookings=len(self._requests))
-        load(run_tuning)
+        self._pool = StrategyLines(packed, strategies, bookings=len(self._requests))
+        load(run_self_tuning)
         if self._requests:
             load(answer_request)  # so that the first answer's time is the answer's
         self._plan_value = compile_plan_value(policy.objective)
@@ -63,39 +63,41 @@ class TuningRun:
         return self._pool.replay.start  # type: ignore[no-any-return]
 
     def _run_until(self, instant: int) -> None:
-        run_tuning(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
+        run_self_tuning(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
         self._pool.check()
 
-    def _answered(self, number: int, request: Request) -> Answer:
+    def _answered(self, number: int, request: Request) -> RequestAnswer:
         began = time.perf_counter()
         duration = request.end - request.begin
         room = answer_request(self._tuning, request.submit, request.begin, duration, request.cores)
         seconds = time.perf_counter() - began
         if room > request.begin:
-            return Answer(request, False, int(room), seconds)
+            return RequestAnswer(request, False, int(room), seconds)
         booking = self._tuning.booking
         booking.begin[number], booking.end[number] = request.begin, request.end
         booking.cores[number] = request.cores
         booking.active[self.counters[BOOKED]] = number
         self.counters[BOOKED] += 1
-        return Answer(request, True, None, seconds)
+        return RequestAnswer(request, True, None, seconds)
 
     @property
-    def decisions(self) -> TuningDecisions:
+    def decisions(self) -> SelfTuningDecisions:
         """What was decided at each step."""
         tuning, count = self._tuning, int(self.counters[DECISIONS])
         sign = -1.0 if self._policy.objective.better == "higher" else 1.0
         columns = (tuning.time, tuning.choice, tuning.waiting, sign * tuning.value[:count])
-        return TuningDecisions(self._policy, *(frozen(column[:count].copy()) for column in columns))
+        return SelfTuningDecisions(
+            self._policy, *(frozen(column[:count].copy()) for column in columns)
+        )
 
 
-def _new_tuning(policy: SelfTuning, pool: Pool, bookings: int) -> Tuning:
+def _new_tuning(policy: SelfTuning, pool: StrategyQueue, bookings: int) -> SelfTuningReplay:
     jobs = len(pool.replay.jobs.submit)
     steps = jobs if policy.steps == "submissions" else 2 * jobs
     preferred = 0 if policy.preferred is None else policy.candidates.index(policy.preferred)
     settings = [list(DECIDERS).index(policy.decider), preferred, policy.steps == "all"]
     empty = functools.partial(np.empty, dtype=np.int64)
-    return Tuning(
+    return SelfTuningReplay(
         pool,
         Booking(
             begin=empty(bookings),

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
-from queuesmith.engine.order_replay import OrderedRun
+from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.python_replay import PythonRun
-from queuesmith.engine.rule_based_replay import RuledRun
-from queuesmith.engine.self_tuning_replay import TuningRun
+from queuesmith.engine.rule_based_replay import RuleBasedRun
+from queuesmith.engine.self_tuning_replay import SelfTuningRun
 from queuesmith.engine.slurm_replay import SlurmRun
 from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, Slurm, as_policy
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
+from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
@@ -126,7 +127,7 @@ class Replay:
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderedRun | RuledRun | TuningRun | PythonRun | SlurmRun:
+) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun:
     if isinstance(packed.cluster, NodeCluster) and not isinstance(policy, Slurm):
         raise PolicyError(
             f"policy '{policy}' knows a number of cores, but machine '{packed.cluster.name}' has "
@@ -134,10 +135,11 @@ def _prepared(
             f"machine as cores={packed.cluster.cores}."
         )
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
+        check_plans_all(policy)
         # One candidate: a planner that has nothing to tune.
         policy = SelfTuning((policy.order,))
     if isinstance(policy, SelfTuning):
-        return TuningRun(packed, policy, reservations)
+        return SelfTuningRun(packed, policy, reservations)
     if reservations:
         raise PolicyError(
             f"policy '{policy}' does not plan, so it cannot take reservations. "
@@ -146,9 +148,9 @@ def _prepared(
     if isinstance(policy, Slurm):
         return SlurmRun(packed, policy)
     if isinstance(policy, Policy):
-        return OrderedRun(packed, policy)
-    if isinstance(policy, Ruled):
-        return RuledRun(packed, policy, patience)
+        return OrderRun(packed, policy)
+    if isinstance(policy, RuleBased):
+        return RuleBasedRun(packed, policy, patience)
     if isinstance(policy, SelfReplaying):
         return PythonRun(packed, policy)
     raise PolicyError(f"the engine does not know how to replay '{policy}'. Give another policy.")

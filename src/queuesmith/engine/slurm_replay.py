@@ -14,14 +14,14 @@ from queuesmith.engine.packing import Packed
 from queuesmith.engine.slurm_packing import by_name, slurm_replay
 from queuesmith.policy.slurm import Slurm
 from queuesmith.schedule.pieces import Pieces
-from queuesmith.schedule.reservations import Answer
+from queuesmith.schedule.reservations import RequestAnswer
 
 
 class SlurmRun:
     """The state of such a replay, and how it is run."""
 
     decisions = None
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RequestAnswer, ...] = ()
 
     def __init__(self, packed: Packed, policy: Slurm) -> None:
         machine = packed.cluster

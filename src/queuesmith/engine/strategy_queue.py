@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from queuesmith.compiled import entry, load, written
-from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME
+from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
-from queuesmith.engine.kernels.strategy_queue import new_pool, score_nobody
+from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.scoring import Scorer, compile_scorer, not_a_number
@@ -21,7 +21,7 @@ from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 
 
-class StrategyPool:
+class StrategyLines:
     """A pool of waiting jobs, and the scorer of those orders that change with time.
 
     The first line tells whether any waiting job fits, so there is always one that keeps nothing
@@ -43,8 +43,10 @@ class StrategyPool:
             planned=any(strategy.backfill == "plan" for strategy in strategies),
             bookings=bookings,
         )
-        rows = [[numbers[_line(s)], BACKFILL_CODES[s.backfill]] for s in strategies]
-        self.pool = new_pool(
+        rows = [
+            [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
+        ]
+        self.pool = new_strategy_queue(
             replay,
             frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
             frozen(np.stack([packed.keep(line.keep) for line in fixed])),
@@ -68,7 +70,7 @@ class StrategyPool:
 
 def _line(strategy: Policy) -> Policy:
     """Return what strategies of one line have in common."""
-    return replace(strategy, backfill="none")
+    return replace(strategy, backfill="none", depth=None)
 
 
 def _lines(strategies: Sequence[Policy]) -> tuple[list[Policy], list[Policy]]:
@@ -101,7 +103,7 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
     names = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
-    arguments = "jobs, usage, waiting, scores, now, cores, free, parameters"
+    arguments = "queue, usage, waiting, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]
     for k in range(len(orders)):
         call = f"score_{k}({arguments}[1:])"

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from queuesmith.base.doors import door
 
 if TYPE_CHECKING:
     from queuesmith.federation.methods import compare_methods, place
@@ -21,20 +22,6 @@ if TYPE_CHECKING:
     )
     from queuesmith.federation.options import PlaceOptions
 
-# Where each name lives. Names are imported when they are first used, so that the command line
-# takes its defaults from `PlaceOptions` without waiting for the rest.
-_HOME = {
-    "Federation": "model",
-    "FederationCluster": "model",
-    "FederationJobs": "model",
-    "PlaceOptions": "options",
-    "as_schedule": "model",
-    "compare_methods": "methods",
-    "place": "methods",
-    "read_placement": "model",
-    "write_placement": "model",
-}
-
 __all__ = [
     "Federation",
     "FederationCluster",
@@ -47,8 +34,18 @@ __all__ = [
     "write_placement",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "methods": ("compare_methods", "place"),
+        "model": (
+            "Federation",
+            "FederationCluster",
+            "FederationJobs",
+            "as_schedule",
+            "read_placement",
+            "write_placement",
+        ),
+        "options": ("PlaceOptions",),
+    },
+)

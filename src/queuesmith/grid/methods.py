@@ -6,33 +6,31 @@ import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
+from queuesmith.grid.etc.mapping import matrix_of, with_lower_bound
 from queuesmith.grid.etc.matrix import EtcMatrix
-from queuesmith.grid.exact.bounds import lower_bound
-from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
-from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
-from queuesmith.grid.genetic.evolve import evolve
+from queuesmith.grid.etc.measures import weighted
+from queuesmith.grid.genetic.preset_files import checked_preset, is_preset
 from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
-from queuesmith.grid.mapping import LAMBDA, Mapping
+from queuesmith.grid.options import MapOptions
+from queuesmith.schedule import Schedule
 from queuesmith.solving.status import TOLERANCE
 
+# The methods are imported where they are used: what is wrong with a call is said before anything
+# is compiled.
+
 METHODS = (*HEURISTICS, "ga", "exact")
-DEFAULT_SECONDS = 10.0
 
 
 def map_jobs(
     matrix: EtcMatrix,
     method: str = "exact",
+    options: MapOptions | None = None,
     *,
-    objective: str = "makespan",
-    preset: str | Path = "queuesmith",
-    seconds: float = DEFAULT_SECONDS,
-    seed: int = 0,
-    workers: int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Mapping:
+) -> Schedule:
     """Map jobs to machines by any method, and say how far from the optimum that can be.
 
     Parameters
@@ -41,57 +39,78 @@ def map_jobs(
         The jobs and machines.
     method
         A heuristic such as ``min-min``, ``ga`` or ``exact``.
-    objective
-        ``makespan``, ``flowtime``, ``simultaneous`` or ``hierarchic``.
-    preset
-        The configuration of ``ga``: a preset or a TOML file.
-    seconds
-        How long ``ga`` and ``exact`` may take.
-    seed
-        What chance follows from.
-    workers
-        How many threads ``exact`` may use; by default one for each core of this computer.
+    options
+        What is minimised, for how long, by which preset and seed.
     progress
-        Is called with the share of the time that has passed, 0 to 1.
+        Is called with the share of the work that is done, 0 to 1.
 
     >>> map_jobs(EtcMatrix([[3, 4], [2, 5], [4, 4]]), "min-min").lower_bound > 0
     True
     """
-    if method not in METHODS:
-        raise UsageError(f"there is no method '{method}'. Choose from: {', '.join(METHODS)}.")
-    if objective not in OBJECTIVES:
-        raise UsageError(
-            f"there is no objective '{objective}'. Choose from: {', '.join(OBJECTIVES)}."
-        )
+    chosen = options or MapOptions()
+    _check(method, chosen)
     report = progress or (lambda share: None)
     if method == "exact":
-        return solve_exact(
-            matrix,
-            objective,
-            seconds=seconds,
-            seed=seed,
-            workers=workers or os.cpu_count() or 1,
-            progress=lambda spent, value, bound: report(min(spent / seconds, 1.0)),
-        )
+        return _map_exactly(matrix, chosen, report)
     if method == "ga":
-        evolved = evolve(
-            matrix,
-            preset,
-            objective=objective,
-            seed=seed,
-            seconds=seconds,
-            progress=lambda state: report(min(state.seconds / seconds, 1.0)),
+        return with_bound(_evolve(matrix, chosen, report))
+    return with_bound(map_by_heuristic(matrix, method, objective=chosen.objective))
+
+
+def _check(method: str, options: MapOptions) -> None:
+    known("method", method, METHODS)
+    if options.generations is not None and method != "ga":
+        raise UsageError(
+            f"generations is {options.generations}, but method '{method}' has none. "
+            "Leave it out, or choose the method ga."
         )
-        return with_bound(evolved.best)
-    return with_bound(map_by_heuristic(matrix, method, objective=objective))
+    if method == "ga" and is_preset(options.preset):
+        checked_preset(str(options.preset))
 
 
-def with_bound(mapping: Mapping) -> Mapping:
+def _map_exactly(
+    matrix: EtcMatrix, options: MapOptions, report: Callable[[float], None]
+) -> Schedule:
+    from queuesmith.grid.exact.solve import solve_exact
+
+    return solve_exact(
+        matrix,
+        options.objective,
+        seconds=options.seconds,
+        seed=options.seed,
+        workers=options.workers or os.cpu_count() or 1,
+        report=lambda spent, value, bound: report(min(spent / options.seconds, 1.0)),
+    )
+
+
+def _evolve(matrix: EtcMatrix, options: MapOptions, report: Callable[[float], None]) -> Schedule:
+    from queuesmith.grid.genetic.evolution import evolve
+    from queuesmith.grid.genetic.result import GeneticProgress
+
+    def share(now: GeneticProgress) -> float:
+        if options.generations is not None:
+            return now.generation / options.generations
+        return min(now.seconds / options.seconds, 1.0)
+
+    return evolve(
+        matrix,
+        options.preset,
+        objective=options.objective,
+        seed=options.seed,
+        seconds=None if options.generations is not None else options.seconds,
+        generations=options.generations,
+        progress=lambda now: report(share(now)),
+    ).best
+
+
+def with_bound(schedule: Schedule) -> Schedule:
     """Return the mapping with a proven bound on its objective, where SciPy is there to prove it."""
     if importlib.util.find_spec("scipy") is None:
         missing = {"bound": "not computed: pip install queuesmith[exact]"}
-        return replace(mapping, facts={**mapping.facts, **missing})
-    return replace(mapping, lower_bound=objective_bound(mapping.matrix, mapping.objective))
+        return replace(schedule, facts={**schedule.facts, **missing})
+    assert schedule.proof is not None
+    bound = objective_bound(matrix_of(schedule), schedule.proof.objective)
+    return with_lower_bound(schedule, bound)
 
 
 def objective_bound(matrix: EtcMatrix, objective: str) -> float:
@@ -99,16 +118,20 @@ def objective_bound(matrix: EtcMatrix, objective: str) -> float:
 
     For both criteria together it is the weighted sum of the two single bounds.
     """
+    from queuesmith.grid.exact.bounds import lower_bound
+
     if objective == "flowtime":
         return _flowtime_bound(matrix)
     span = lower_bound(matrix).value
     if objective == "simultaneous":
-        return LAMBDA * span + (1 - LAMBDA) * _flowtime_bound(matrix) / matrix.machines
+        return weighted(span, _flowtime_bound(matrix) / matrix.machines)
     return span
 
 
 def _flowtime_bound(matrix: EtcMatrix) -> float:
     """The least flowtime itself where it can be computed, rounded down; else a plain bound."""
+    from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
+
     if can_assign(matrix):
         return least_weighted(matrix).value * (1 - TOLERANCE)
     return plain_flowtime_bound(matrix)
@@ -117,17 +140,19 @@ def _flowtime_bound(matrix: EtcMatrix) -> float:
 def compare_methods(
     matrices: Sequence[EtcMatrix],
     methods: Sequence[str],
+    options: MapOptions | None = None,
     *,
-    objective: str = "makespan",
-    seconds: float = DEFAULT_SECONDS,
-    seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> list[Mapping]:
+) -> list[Schedule]:
     """Map several instances by several methods; instance by instance, method by method."""
+    chosen = options or MapOptions()
+    for method in methods:
+        known("method", method, METHODS)
     found = []
     for matrix in matrices:
         for method in methods:
-            found.append(map_jobs(matrix, method, objective=objective, seconds=seconds, seed=seed))
+            own = chosen if method == "ga" else replace(chosen, generations=None)
+            found.append(map_jobs(matrix, method, own))
             if progress is not None:
                 progress(len(found) / (len(matrices) * len(methods)))
     return found

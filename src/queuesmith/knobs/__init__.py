@@ -6,8 +6,9 @@ Names are imported when they are first used, so that the command line can read t
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from queuesmith.base.doors import door
 
 if TYPE_CHECKING:
     from queuesmith.knobs.bags import TaskJobs, rigid
@@ -19,22 +20,6 @@ if TYPE_CHECKING:
     from queuesmith.knobs.sweep_files import read_sweep, save_sweep
     from queuesmith.knobs.sweep_result import SweepResult
     from queuesmith.knobs.sweeping import sweep
-
-_HOME = {
-    "Choice": "choosing",
-    "Knobs": "setting",
-    "Retuned": "retuning",
-    "SweepResult": "sweep_result",
-    "TaskJobs": "bags",
-    "choose": "choosing",
-    "knapsack": "greedy_knapsack",
-    "quick_search": "quick",
-    "read_sweep": "sweep_files",
-    "retune": "retuning",
-    "rigid": "bags",
-    "save_sweep": "sweep_files",
-    "sweep": "sweeping",
-}
 
 __all__ = [
     "Choice",
@@ -52,8 +37,17 @@ __all__ = [
     "sweep",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'queuesmith.knobs' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "bags": ("TaskJobs", "rigid"),
+        "choosing": ("Choice", "choose"),
+        "greedy_knapsack": ("knapsack",),
+        "quick": ("quick_search",),
+        "retuning": ("Retuned", "retune"),
+        "setting": ("Knobs",),
+        "sweep_files": ("read_sweep", "save_sweep"),
+        "sweep_result": ("SweepResult",),
+        "sweeping": ("sweep",),
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class CmaSearch:
         """Return the vectors to judge next."""
         return [np.asarray(vector) for vector in self._strategy.ask()]
 
-    def tell(self, vectors: Sequence[Vector], losses: Sequence[float]) -> None:
+    def tell(self, vectors: Sequence[Vector], losses: Iterable[float]) -> None:
         """Learn from what the vectors were worth."""
         self._strategy.tell(list(vectors), [float(loss) for loss in losses])
 

@@ -17,6 +17,7 @@ from queuesmith.policy.features import SEVEN
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.strategies import STRATEGIES
+from queuesmith.study.judgement import comparable
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,9 @@ class Cma(Method):
         for _ in range(self.generations):
             vectors = search.ask()
             policies = [self._policy(vector * scale) for vector in vectors]
-            losses = yield policies
-            best.note(policies, losses)
-            search.tell(vectors, losses)
+            judged = yield policies
+            best.note(policies, judged)
+            search.tell(vectors, comparable(judged))
         return best.policy
 
     def _start(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Vector:

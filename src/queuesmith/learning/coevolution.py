@@ -83,10 +83,11 @@ class Coevolution(Evolution):
         starting = True
         for _ in range(self.rounds):
             policies = self._policies(both, broods, couples)
-            losses = np.array((yield policies))
-            better = best.note(policies, losses)
+            judged = yield policies
+            better = best.note(policies, judged)
             for species, brood, members in zip(both, broods, couples, strict=True):
-                own = losses[members != PARENT][np.argsort(members[members != PARENT])]
+                children = np.flatnonzero(members != PARENT)
+                own = [judged[i] for i in children[np.argsort(members[children])]]
                 (species.adopt if starting else species.compete)(brood, own)
             starting = patience.is_over(better)
             if starting:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from queuesmith.learning.method import Learning, Method
 from queuesmith.policy.any_policy import AnyPolicy
-from queuesmith.study.evaluate import BARRED
+from queuesmith.study.judgement import Judgement
 from queuesmith.study.rounds import Round, Rounds
 from queuesmith.study.store import Store, fingerprint
 
 
 class Evaluate(Protocol):
-    """Judges policies: one loss each, in their order; the lower, the better."""
+    """Judges policies, in their order."""
 
-    def __call__(self, policies: Sequence[AnyPolicy]) -> Sequence[float]:
-        """Return the losses."""
+    def __call__(self, policies: Sequence[AnyPolicy]) -> Sequence[Judgement]:
+        """Return the judgements."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LearningProgress:
     """What somebody who waits wants to know.
 
     Parameters
@@ -94,7 +93,7 @@ def run(
     *,
     higher_is_better: bool = False,
     store: Store | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
 ) -> Course:
     """Let a learner learn to its end.
 
@@ -114,24 +113,25 @@ def run(
     rounds = Rounds(store)
     watch = _Watch(method, progress)
     steps: list[Step] = []
-    best, sign = math.inf, -1.0 if higher_is_better else 1.0
-    losses: list[float] | None = None
+    best: Judgement | None = None
+    sign = -1.0 if higher_is_better else 1.0
+    judged: list[Judgement] | None = None
     while True:
         try:
-            policies = learning.send(losses) if losses is not None else next(learning)
+            policies = learning.send(judged) if judged is not None else next(learning)
         except StopIteration as end:
             return Course(end.value, tuple(steps), _judged(steps), watch.seconds)
         round = rounds.next(_question(policies), _judging(evaluate, policies))
-        losses = list(round.answers)
-        best = min(*losses, best)
-        value = sign * best if best < BARRED else None
-        steps.append(Step(_judged(steps) + len(policies), value, _mean(losses, sign)))
+        judged = [Judgement.from_json(answer) for answer in round.answers]
+        best = min([*judged, *([best] if best is not None else [])])
+        value = sign * best.value if best.admitted else None
+        steps.append(Step(_judged(steps) + len(policies), value, _mean(judged, sign)))
         watch.note(round, steps)
 
 
-def _mean(losses: Sequence[float], sign: float) -> float | None:
+def _mean(judged: Sequence[Judgement], sign: float) -> float | None:
     """Return the mean value of a round, without those that were given up or not admitted."""
-    admitted = [sign * loss for loss in losses if loss < BARRED]
+    admitted = [sign * each.value for each in judged if each.admitted]
     return sum(admitted) / len(admitted) if admitted else None
 
 
@@ -139,8 +139,8 @@ def _judged(steps: Sequence[Step]) -> int:
     return steps[-1].evaluations if steps else 0
 
 
-def _judging(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Callable[[], list[float]]:
-    return lambda: [float(value) for value in evaluate(policies)]
+def _judging(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Callable[[], list[Any]]:
+    return lambda: [judgement.to_json() for judgement in evaluate(policies)]
 
 
 def _question(policies: Sequence[AnyPolicy]) -> str:
@@ -150,7 +150,7 @@ def _question(policies: Sequence[AnyPolicy]) -> str:
 class _Watch:
     """Counts the seconds of a run, those before an interruption too, and reports."""
 
-    def __init__(self, method: Method, report: Callable[[Progress], None] | None) -> None:
+    def __init__(self, method: Method, report: Callable[[LearningProgress], None] | None) -> None:
         self._method = method
         self._report = report
         self.seconds = 0.0
@@ -169,4 +169,6 @@ class _Watch:
         seconds_left = None if rate is None else max(left, 0) / rate
         last = steps[-1]
         total = self._method.rounds
-        self._report(Progress(len(steps), total, last.evaluations, last.best, rate, seconds_left))
+        self._report(
+            LearningProgress(len(steps), total, last.evaluations, last.best, rate, seconds_left)
+        )

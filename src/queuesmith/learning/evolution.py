@@ -143,9 +143,9 @@ class Pittsburgh(Evolution):
         starting = True
         for _ in range(self.rounds):
             policies = [self._policy(vector) for vector in brood.vectors]
-            losses = np.array((yield policies))
-            better = best.note(policies, losses)
-            (species.adopt if starting else species.compete)(brood, losses)
+            judged = yield policies
+            better = best.note(policies, judged)
+            (species.adopt if starting else species.compete)(brood, judged)
             starting = patience.is_over(better)
             brood = self._next(species, starting, generator)
         return best.policy

@@ -1,9 +1,9 @@
-"""What all methods of learning have in common: a conversation of policies and losses.
+"""What all methods of learning have in common: a conversation of policies and judgements.
 
-A learner is a Python generator. It yields the policies that it wants judged, is sent their losses
+A learner is a Python generator. It yields the policies that it wants judged, is sent judgements
 (smaller is better) in the same order, and in the end returns the policy that it has learned.
 Whatever it draws comes from the one random generator it is given, so the conversation can be held
-again: told the same losses, it asks the same questions. That is how a run is resumed.
+again: given the same judgements, it asks the same questions. That is how a run is resumed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from queuesmith.base.errors import UsageError
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
+from queuesmith.study.judgement import Judgement, Standing
 
-#: Yields policies, is sent their losses, returns the policy learned.
-Learning = Generator[Sequence[AnyPolicy], Sequence[float], AnyPolicy]
+#: Yields policies, is sent their judgements, returns the policy learned.
+Learning = Generator[Sequence[AnyPolicy], Sequence[Judgement], AnyPolicy]
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,15 @@ class Best:
     """The best of what was judged so far; of equals the first."""
 
     def __init__(self) -> None:
-        self.loss = float("inf")
+        self.judgement = Judgement(Standing.GIVEN_UP, float("inf"))
         self._policy: AnyPolicy | None = None
 
-    def note(self, policies: Sequence[AnyPolicy], losses: ArrayLike) -> bool:
+    def note(self, policies: Sequence[AnyPolicy], judged: Sequence[Judgement]) -> bool:
         """Look at judged policies; tell whether one of them is better than all before."""
-        place = int(np.argmin(losses))
-        least = float(np.min(losses))
-        better = least < self.loss
+        place = min(range(len(judged)), key=judged.__getitem__)
+        better = judged[place] < self.judgement
         if better or self._policy is None:
-            self.loss, self._policy = least, policies[place]
+            self.judgement, self._policy = judged[place], policies[place]
         return better
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import DAY, ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule import Schedule
-from queuesmith.study.pool import Pool
+from queuesmith.study.pool import ReplayPool
 from queuesmith.workload import Workload
 
 Vector = NDArray[np.float64]
@@ -84,7 +83,7 @@ class Recipe:
         return np.argsort(workload.submit - earlier, kind="stable")
 
 
-class OfflineSchedules:
+class OfflineSchedules(ReplayPool):
     """Makes off-line schedules of one log, several at once; the log is packed once.
 
     Use it as a context manager, so that no thread outlives it.
@@ -107,26 +106,10 @@ class OfflineSchedules:
         *,
         workers: int | None = None,
     ) -> None:
+        super().__init__(workers)
         self.workload, self.cluster, self.ways = workload, cluster, check_ways(ways)
         exact = workload.replaced(walltime=np.maximum(workload.runtime, 1))
         self._packed = Packed(exact, cluster)
-        self._pool = Pool(workers, cancel=self._cancel)
-        self._running: set[Replay] = set()
-
-    def __enter__(self) -> OfflineSchedules:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._pool.__exit__(kind, error, trace)
-
-    def _cancel(self) -> None:
-        for replay in tuple(self._running):
-            replay.cancel()
 
     @property
     def length(self) -> int:
@@ -169,19 +152,14 @@ class OfflineSchedules:
         if recipe.way == INSERT:
             order = recipe.order(self.workload, self.cluster)
             return insert_jobs(self.workload, self.cluster, order, str(recipe))
-        replay = Replay(self._packed, self.cluster, recipe.policy)
-        self._running.add(replay)
-        try:
-            start = replay.run().start
-        finally:
-            self._running.discard(replay)
+        start = self.run(Replay(self._packed, self.cluster, recipe.policy)).start
         return Schedule(self.workload, self.cluster, start, str(recipe))
 
     def measured(
         self, recipes: Sequence[Recipe], measure: Callable[[Schedule], Measure]
     ) -> list[Measure]:
         """Make schedules at the same time and return what is measured of each, in their order."""
-        return self._pool.each(lambda recipe: measure(self.schedule(recipe)), recipes)
+        return self.each(lambda recipe: measure(self.schedule(recipe)), recipes)
 
 
 def check_ways(ways: Sequence[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.compiled.pareto import undominated
-from queuesmith.learning.course import Progress
+from queuesmith.learning.course import LearningProgress
 from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
 from queuesmith.learning.offline_front import Front, Point, losses, measure
 from queuesmith.learning.split import Parts, check_objective
@@ -42,7 +42,7 @@ ALGORITHMS = ("nsga3", "nsga2")
 
 
 @dataclass(frozen=True)
-class Search:
+class FrontSearch:
     """How the front is searched.
 
     Parameters
@@ -75,14 +75,14 @@ def pareto_front(
     cluster: Cluster | None = None,
     objective: str | Objective = DEFAULT_OBJECTIVE,
     policies: Sequence[AnyPolicy | str] = (),
-    search: Search | None = None,
+    search: FrontSearch | None = None,
     *,
     cores: int | None = None,
     strict: bool = False,
     seed: int = 0,
     workers: int | None = None,
     store: AnyPath | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
 ) -> Front:
     """Find off-line schedules none of which is better than another in all seven objectives.
 
@@ -106,7 +106,7 @@ def pareto_front(
     progress
         Is called after each generation.
     """
-    chosen, generator = search or Search(), seeded(seed)
+    chosen, generator = search or FrontSearch(), seeded(seed)
     wanted = Objective(objective) if isinstance(objective, str) else objective
     machine = as_cluster(workload, cluster, cores)
     jobs = workload.fitting(machine.cores, strict=strict)
@@ -161,7 +161,7 @@ def _objectives(jobs: Workload, cluster: Cluster) -> tuple[tuple[str, ...], tupl
 
 
 def _search(
-    search: Search,
+    search: FrontSearch,
     offline: OfflineSchedules,
     names: Sequence[str],
     objective: Objective,
@@ -195,7 +195,7 @@ class _Conversation:
 
     def __init__(
         self,
-        search: Search,
+        search: FrontSearch,
         offline: OfflineSchedules,
         objectives: int,
         generator: np.random.Generator,
@@ -228,7 +228,7 @@ class _Conversation:
         self._algorithm.tell(infills=self._asked)
 
 
-def _algorithm(library: Any, search: Search, objectives: int, first: Floats) -> Any:
+def _algorithm(library: Any, search: FrontSearch, objectives: int, first: Floats) -> Any:
     if search.algorithm == "nsga2":
         return library.NSGA2(pop_size=search.population, sampling=first)
     return library.NSGA3(
@@ -279,7 +279,10 @@ class _Watch:
     """Counts the seconds of the search, and reports after each generation."""
 
     def __init__(
-        self, search: Search, objective: Objective, report: Callable[[Progress], None] | None
+        self,
+        search: FrontSearch,
+        objective: Objective,
+        report: Callable[[LearningProgress], None] | None,
     ) -> None:
         self._search, self._report = search, report
         self._better = max if objective.better == "higher" else min
@@ -302,7 +305,7 @@ class _Watch:
         rate = self._fresh / self._fresh_seconds if self._fresh_seconds > 0 else None
         left = self.seconds / self._round * (self._search.generations - self._round)
         self._report(
-            Progress(
+            LearningProgress(
                 self._round,
                 self._search.generations,
                 self._evaluations,

@@ -15,6 +15,7 @@ from queuesmith.learning.method import Best, Learning, Method
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
+from queuesmith.study.judgement import comparable
 
 #: The order whose parameters are tuned, and those parameters. Only differences between groups
 #: count, so the last group's weight stays 0.
@@ -74,13 +75,13 @@ class Priority(Method):
         for round in range(self.generations):
             turn = round % len(searches)
             if 2 * round >= self.generations and round >= len(searches):
-                turn = int(np.argmin([best.loss for best in found]))
+                turn = min(range(len(found)), key=lambda place: found[place].judgement)
             vectors = searches[turn].ask()
             policies = [parametric(vector, self.backfills[turn]) for vector in vectors]
-            losses = yield policies
-            found[turn].note(policies, losses)
-            searches[turn].tell(vectors, losses)
-        return min(found, key=lambda best: best.loss).policy
+            judged = yield policies
+            found[turn].note(policies, judged)
+            searches[turn].tell(vectors, comparable(judged))
+        return min(found, key=lambda best: best.judgement).policy
 
 
 def parametric(vector: Vector, backfill: str) -> Policy:

@@ -17,7 +17,7 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import TABLE_1, RigidRules
 from queuesmith.policy.strategies import STRATEGIES
-from queuesmith.study.evaluate import BARRED, HOPELESS
+from queuesmith.study.judgement import Judgement, comparable
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class Probability(Method):
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Judge rule bases by chance, one of each strategy a round; then build the result."""
         choices = assignments(len(self.strategies), self.participations, self.classes, generator)
-        losses: list[float] = []
+        judged: list[Judgement] = []
         drawn = Best()
         for some in np.split(choices, self.participations):
             policies = [self._rule_base(choice) for choice in some]
-            told = yield policies
-            drawn.note(policies, told)
-            losses += told
-        composed = self._rule_base(best_choices(choices, np.array(losses), len(self.strategies)))
-        (loss,) = yield [composed]
-        return composed if loss < BARRED else drawn.policy
+            some_judged = yield policies
+            drawn.note(policies, some_judged)
+            judged += some_judged
+        composed = self._rule_base(best_choices(choices, judged, len(self.strategies)))
+        (judgement,) = yield [composed]
+        return composed if judgement.admitted else drawn.policy
 
     def _rule_base(self, choice: NDArray[np.int64]) -> RuleBase:
         rules = RigidRules(tuple(self.partition.values()), choice, len(self.strategies))
@@ -95,26 +95,15 @@ def assignments(
 
 
 def best_choices(
-    choices: NDArray[np.int64], losses: NDArray[np.float64], strategies: int
+    choices: NDArray[np.int64], judged: Sequence[Judgement], strategies: int
 ) -> NDArray[np.int64]:
-    """Return for each rule the strategy whose rule bases have the smallest sum of losses."""
+    """Return for each rule the strategy whose rule bases have the smallest sum of losses.
+
+    Those of rule bases that are not admitted are of one size with the others: one huge number in a
+    sum would decide every rule.
+    """
     classes = choices.shape[1]
     cells = choices + strategies * np.arange(classes)
-    sums = np.bincount(
-        cells.ravel(), weights=np.repeat(_summable(losses), classes), minlength=classes * strategies
-    )
+    losses = np.repeat(comparable(judged), classes)
+    sums = np.bincount(cells.ravel(), weights=losses, minlength=classes * strategies)
     return np.asarray(sums.reshape(classes, strategies).argmin(axis=1))
-
-
-def _summable(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return losses of one size: one huge number in a sum would decide every rule.
-
-    A rule base that is not admitted is behind the worst that is by once to twice the range of
-    those, the further it fails; one whose replay was given up counts as the worst of the others.
-    """
-    admitted = losses[losses < BARRED]
-    worst, best = (admitted.max(), admitted.min()) if len(admitted) else (0.0, 0.0)
-    behind = worst + ((worst - best) or 1.0) * losses / BARRED
-    losses = np.where((losses >= BARRED) & (losses < HOPELESS), behind, losses)
-    most = losses.max(initial=-np.inf, where=losses < HOPELESS)
-    return np.asarray(np.minimum(losses, most))

@@ -8,6 +8,7 @@ mutated as Rudolph (1994) mutates whole numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from queuesmith.base.checks import number, positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.encoding import LADDER, Encoding, Vector
+from queuesmith.study.judgement import Judgement
 
 #: Where a child differs in fewer numbers, it is its parent again.
 LEAST_CHANGED = 0.001
@@ -97,7 +99,7 @@ class Species:
             encoding.is_weight, mutation.weight_step, mutation.step * encoding.scale
         )
         self._parents: Brood | None = None
-        self.losses = np.empty(0)
+        self.judged: list[Judgement] = []
 
     @property
     def parents(self) -> Brood:
@@ -130,22 +132,22 @@ class Species:
         own = tau_1 * generator.standard_normal(steps.shape)
         return np.maximum(steps * np.exp(common + own), self.mutation.least_step * self._first)
 
-    def adopt(self, brood: Brood, losses: Vector) -> None:
+    def adopt(self, brood: Brood, judged: Sequence[Judgement]) -> None:
         """Let a brood be the parents, whatever was before."""
-        self._parents, self.losses = None, np.empty(0)
-        self.compete(brood, losses)
+        self._parents, self.judged = None, []
+        self.compete(brood, judged)
 
-    def compete(self, brood: Brood, losses: Vector) -> None:
+    def compete(self, brood: Brood, judged: Sequence[Judgement]) -> None:
         """Keep the best of parents and children; of equals the younger, so that it drifts."""
         if self._parents is not None:
             brood = Brood(
                 np.concatenate([brood.vectors, self._parents.vectors]),
                 np.concatenate([brood.steps, self._parents.steps]),
             )
-            losses = np.concatenate([losses, self.losses])
-        best = np.argsort(losses, kind="stable")[: self.size]
+        everyone = [*judged, *self.judged]
+        best = sorted(range(len(everyone)), key=everyone.__getitem__)[: self.size]
         self._parents = Brood(brood.vectors[best], brood.steps[best])
-        self.losses = losses[best]
+        self.judged = [everyone[i] for i in best]
 
 
 def mutated_weights(weights: Vector, steps: Vector, generator: np.random.Generator) -> Vector:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
-
 from queuesmith.base.checks import seeded
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.engine.simulate import simulate
-from queuesmith.learning.course import Evaluate, Progress, run
+from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method
 from queuesmith.learning.result import Tuned
@@ -47,7 +45,7 @@ def tune(
     split: float | None = DEFAULT_SPLIT,
     workers: int | None = None,
     store: AnyPath | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
 ) -> Tuned:
     """Learn a policy that is good at an objective.
 
@@ -101,11 +99,11 @@ def tune(
         judge = stack.enter_context(
             Evaluator(parts.learning, machine, wanted, workers=workers, limits=limits)
         )
-        ranked = rank_fixed(judge.values, (*THIRTEEN, *chosen.offered))
+        ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered))
         course = run(
             chosen,
             chosen.learn(generator, ranked),
-            judge.values,
+            judge.judged,
             higher_is_better=wanted.better == "higher",
             store=record,
             progress=progress,
@@ -137,7 +135,8 @@ def tune(
 def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]:
     """Return fixed strategies, each once, the best first; of equals the first given."""
     fixed = list(dict.fromkeys(strategies))
-    return [fixed[place] for place in np.argsort(evaluate(fixed), kind="stable")]
+    judged = evaluate(fixed)
+    return [fixed[place] for place in sorted(range(len(fixed)), key=judged.__getitem__)]
 
 
 def _limits(workload: Workload, cluster: Cluster, guards: Sequence[Guard]) -> Limits | None:

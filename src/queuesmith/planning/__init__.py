@@ -6,17 +6,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from queuesmith.base.doors import door
 
 if TYPE_CHECKING:
     from queuesmith.planning.snapshot import Snapshot
 
 __all__ = ["Snapshot"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "Snapshot":
-        raise AttributeError(f"module 'queuesmith.planning' has no attribute '{name}'")
-    from queuesmith.planning.snapshot import Snapshot
-
-    return Snapshot
+__getattr__, __dir__ = door(__name__, {"snapshot": ("Snapshot",)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError, WorkloadError
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import AlikeCores, Cluster
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import usage
 from queuesmith.workload import Workload
@@ -25,7 +25,7 @@ LAST_SECOND = 2**53
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Snapshot:
+class Snapshot(AlikeCores):
     """What a planning scheduler knows at one instant; plans are schedules on it.
 
     Parameters
@@ -110,16 +110,6 @@ class Snapshot:
     def name(self) -> str:
         """What messages and figures call it."""
         return self.jobs.name
-
-    @property
-    def places(self) -> None:
-        """None: cores are all alike."""
-        return None
-
-    @property
-    def measures(self) -> Mapping[str, Callable[[Any], float]]:
-        """Nothing that other machines do not have."""
-        return {}
 
     def violations(self, schedule: Schedule) -> list[str]:
         """Return a sentence for each rule that a plan breaks: nothing before now, no core twice.

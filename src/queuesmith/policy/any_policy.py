@@ -94,7 +94,8 @@ def opened_policy_file(path: str | Path, *, trust: bool = False) -> Iterator[dic
     if not isinstance(content, dict):
         raise PolicyError(
             f"policy file '{path}' does not describe a policy: it must be an object with 'order' "
-            "and, if wanted, 'parameters', 'backfill' and 'keep', or with 'kind'. Correct it."
+            "and, if wanted, 'parameters', 'backfill', 'depth' and 'keep', or with 'kind'. "
+            "Correct it."
         )
     placed, files = user_files.found(content, path)
     with trusting.only_trusted(path, files, trust=trust):

@@ -15,6 +15,7 @@ from typing import Any
 
 from queuesmith.base.errors import PolicyError, raise_if_interrupted
 from queuesmith.policy.trust import check_allowed
+from queuesmith.policy.user_files import is_file
 
 #: What an order function may ask for, in this order, before its parameters.
 VIEWS = ("job", "now", "machine")
@@ -132,7 +133,7 @@ def load_order(reference: str) -> Order:
     """Load an order from a Python file: ``path/to/my.py:patient_wide``."""
     path_text, _, name = reference.rpartition(":")
     path = Path(path_text)
-    if not path.is_file():
+    if not is_file(path):
         raise PolicyError(
             f"policy file '{path_text}' does not exist. Write FILE.py:FUNCTION, for example "
             "my.py:patient_wide+easy."

@@ -18,11 +18,13 @@ from queuesmith.policy.orders import ORDERS
 
 _WRITTEN = re.compile(
     r"(?P<order>.+\.py:\w+|[^()+]+?)\s*(\((?P<set>[^()]*)\))?"
-    r"\s*(\+\s*(?P<backfill>(?!keep\b)[\w-]+))?"
+    r"\s*(\+\s*(?P<backfill>(?!keep\b)[\w-]+)\s*(\((?P<options>[^()]*)\))?)?"
     r"\s*(\+\s*keep\s*\((?P<keep>[^()]*)\))?"
 )
 #: The backfills that can keep cores free: those that plan nothing beyond the first job.
 KEEPING = ("none", "list", "easy")
+#: The backfills that plan many jobs, and can be told how many at most.
+DEEP = ("conservative", "plan")
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,14 @@ class Policy(AnyPolicy):
     'power(alpha=2)+easy'
     >>> str(Policy.parse("group+easy+keep(share=0.3)"))
     'group+easy+keep(share=0.3)'
+    >>> Policy.parse("fcfs+conservative(depth=1000)").depth
+    1000
     """
 
     order: Order
     backfill: str = "none"
     keep: Keep | None = None
+    depth: int | None = None  # how many waiting jobs are planned at most; None for all
 
     def __post_init__(self) -> None:
         if self.backfill not in BACKFILLS:
@@ -55,8 +60,28 @@ class Policy(AnyPolicy):
                 "changes with time. Choose an order of the job alone, such as fcfs, sjf or group."
             )
 
+        self._check_depth()
+
+    def _check_depth(self) -> None:
+        if self.depth is None:
+            return
+        if self.backfill not in DEEP:
+            raise PolicyError(
+                f"the backfill '{self.backfill}' takes no depth, for it plans no more than one "
+                f"job. Give a depth to: {', '.join(DEEP)}."
+            )
+        number = isinstance(self.depth, int | float) and not isinstance(self.depth, bool)
+        if not number or not (self.depth >= 1 and self.depth % 1 == 0):
+            given = f"{self.depth:g}" if number else repr(self.depth)
+            raise PolicyError(
+                f"{self.backfill} has depth={given}, but it must be a whole number, 1 or more: how "
+                f"many waiting jobs are planned. Write for example {self.backfill}(depth=1000)."
+            )
+        object.__setattr__(self, "depth", int(self.depth))
+
     def __str__(self) -> str:
-        backfill = "" if self.backfill == "none" else f"+{self.backfill}"
+        depth = "" if self.depth is None else f"(depth={self.depth})"
+        backfill = "" if self.backfill == "none" else f"+{self.backfill}{depth}"
         return f"{self.order}{backfill}" + (f"+{self.keep}" if self.keep else "")
 
     @classmethod
@@ -67,8 +92,8 @@ class Policy(AnyPolicy):
         ----------
         text
             ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
-            ``file.py:function+backfill``, each with ``+keep(share=...)`` behind it if wanted, or
-            the name of a ``.json`` file.
+            ``file.py:function+backfill``, each with ``+keep(share=...)`` behind it if wanted,
+            ``order+conservative(depth=...)``, or the name of a ``.json`` file.
         parameters
             Values for parameters of the order, on top of those in the text.
         """
@@ -85,7 +110,8 @@ class Policy(AnyPolicy):
             order = find_order(match["order"]).having(**_read_settings(match["set"] or "", text))
             kept = match["keep"]
             keep = None if kept is None else Keep.having(_read_settings(kept, text, "share=0.3"))
-            policy = cls(order, match["backfill"] or "none", keep)
+            backfill = match["backfill"] or "none"
+            policy = cls(order, backfill, keep, _read_depth(match["options"], backfill, text))
         return policy.having(**parameters) if parameters else policy
 
     def having(self, **parameters: float) -> Policy:
@@ -94,11 +120,13 @@ class Policy(AnyPolicy):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""
-        content = {
+        content: dict[str, Any] = {
             "order": self.order.name,
             "parameters": dict(self.order.parameters),
             "backfill": self.backfill,
         }
+        if self.depth is not None:
+            content["depth"] = self.depth
         return content | ({"keep": self.keep.to_dict()} if self.keep else {})
 
     @classmethod
@@ -110,11 +138,11 @@ class Policy(AnyPolicy):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:
         """Read a policy from what its JSON file holds; the path is for messages."""
-        known = {"order", "parameters", "backfill", "keep"}
+        known = {"order", "parameters", "backfill", "depth", "keep"}
         if "order" not in content or set(content) - known:
             raise PolicyError(
                 f"policy file '{path}' does not describe a policy: it must be an object with "
-                f"'order' and, if wanted, 'parameters', 'backfill' and 'keep'. Correct it."
+                f"'order' and, if wanted, 'parameters', 'backfill', 'depth' and 'keep'. Correct it."
             )
         parameters = content.get("parameters", {})
         backfill = content.get("backfill", "none")
@@ -126,7 +154,8 @@ class Policy(AnyPolicy):
                 "'parameters' and 'keep'. Correct it."
             )
         order = find_order(content["order"])
-        return cls(order.having(**parameters), backfill, Keep.having(keep) if keep else None)
+        kept = Keep.having(keep) if keep else None
+        return cls(order.having(**parameters), backfill, kept, content.get("depth"))
 
 
 def parse_order(text: str) -> Order:
@@ -152,6 +181,20 @@ def find_order(name: str) -> Order:
             "FILE.py:FUNCTION."
         )
     return ORDERS[name]
+
+
+def _read_depth(options: str | None, backfill: str, whole: str) -> Any:
+    """Read what stands in the parentheses of a backfill."""
+    if options is None:
+        return None
+    settings = _read_settings(options, whole, "depth=1000")
+    if set(settings) != {"depth"}:
+        raise PolicyError(
+            f"'{backfill}({options})' in '{whole}' cannot be read: in the parentheses of a "
+            "backfill stands its depth, and nothing else. "
+            "Write for example conservative(depth=1000)."
+        )
+    return settings["depth"]
 
 
 def parse_settings(settings: str) -> dict[str, float]:

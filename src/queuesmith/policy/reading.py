@@ -29,6 +29,7 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
+    ``order+conservative(depth=...)``, ``order+plan(depth=...)``,
     ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``, or
     the name of a ``.json`` file, for which ``trust`` is as for ``load_policy``.
     """

@@ -17,7 +17,7 @@ from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, THIRTEEN, THREE_AL
 KIND, PAIR_KIND = "rule base", "pair of rule bases"
 
 
-class Ruled(AnyPolicy):
+class RuleBased(AnyPolicy):
     """A policy that chooses one of several strategies by rules, at each scheduling instant."""
 
     name: str
@@ -63,7 +63,7 @@ class Ruled(AnyPolicy):
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBase(Ruled):
+class RuleBase(RuleBased):
     """One set of rules that chooses a whole strategy.
 
     Parameters
@@ -117,7 +117,7 @@ class RuleBase(Ruled):
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBasePair(Ruled):
+class RuleBasePair(RuleBased):
     """Two sets of rules over the same features: one chooses the order, one the algorithm.
 
     Parameters
@@ -181,7 +181,7 @@ class RuleBasePair(Ruled):
         }
 
 
-def rule_base_from(content: Mapping[str, Any]) -> Ruled:
+def rule_base_from(content: Mapping[str, Any]) -> RuleBased:
     """Read a rule base from what its JSON file holds."""
     pair = content["kind"] == PAIR_KIND
     lists = {"features", "orders", "algorithms"} if pair else {"features", "strategies"}

@@ -14,7 +14,7 @@ from queuesmith.base.errors import PolicyError
 from queuesmith.base.registry import known
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.order import Order
-from queuesmith.policy.policy import find_order, parse_order
+from queuesmith.policy.policy import Policy, find_order, parse_order
 from queuesmith.policy.writing import split_outside
 from queuesmith.schedule.objective import Objective
 
@@ -161,6 +161,15 @@ class SelfTuning(AnyPolicy):
             "margin": self.margin,
             "steps": self.steps,
         }
+
+
+def check_plans_all(policy: Policy) -> None:
+    """Raise where a policy that is to take reservations plans some of the jobs only."""
+    if policy.depth is not None:
+        raise PolicyError(
+            f"policy '{policy}' plans the first jobs only, so it cannot take reservations. "
+            f"Leave the depth out: {policy.order}+plan."
+        )
 
 
 def self_tuning_from(content: Mapping[str, Any]) -> SelfTuning:

@@ -14,7 +14,7 @@ from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.features import Feature, find_features
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.policy import Policy
-from queuesmith.policy.rulebase import RuleBasePair, Ruled
+from queuesmith.policy.rulebase import RuleBased, RuleBasePair
 from queuesmith.policy.rules import FuzzyRules, RigidRules
 
 Ints = NDArray[np.int64]
@@ -100,7 +100,7 @@ def sentences(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None)
         ``schedule.decisions.rule_counts`` holds. Classes of rigid rules that never occurred are
         then left out, and classes that choose alike are merged across them.
     """
-    if not isinstance(policy, Ruled):
+    if not isinstance(policy, RuleBased):
         return [Sentence("strategy", (1,), "always", strategy_words(policy))]
     features = find_features(policy.features)
     found: list[Sentence] = []
@@ -136,7 +136,8 @@ def strategy_words(policy: AnyPolicy) -> str:
     order = ORDER_WORDS.get(str(policy.order), f"order {policy.order}")
     if str(policy) == "greedy":
         return order
-    return f"{order} {ALGORITHM_WORDS[policy.backfill]}{_keep_words(policy.keep)}"
+    depth = "" if policy.depth is None else f" of the first {policy.depth} jobs"
+    return f"{order} {ALGORITHM_WORDS[policy.backfill]}{depth}{_keep_words(policy.keep)}"
 
 
 def _keep_words(keep: Keep | None) -> str:
@@ -146,7 +147,7 @@ def _keep_words(keep: Keep | None) -> str:
     return f", {keep.share:.0%} kept free for {groups}"
 
 
-def _parts(policy: Ruled) -> list[tuple[str, list[str]]]:
+def _parts(policy: RuleBased) -> list[tuple[str, list[str]]]:
     """Return what each part of a rule base decides, and its choices in words."""
     if isinstance(policy, RuleBasePair):
         orders = [ORDER_WORDS.get(order, f"order {order}") for order in policy.orders]
@@ -156,7 +157,7 @@ def _parts(policy: Ruled) -> list[tuple[str, list[str]]]:
 
 
 def _heading(policy: AnyPolicy) -> str:
-    if not isinstance(policy, Ruled):
+    if not isinstance(policy, RuleBased):
         return f"Policy '{policy}':"
     kinds = " and ".join(
         f"{len(rules)} {'fuzzy' if isinstance(rules, FuzzyRules) else 'rigid'} rules"

@@ -32,7 +32,7 @@ def found(content: Mapping[str, Any], path: str | Path) -> tuple[dict[str, Any],
 
     def place(file: str) -> str:
         for candidate in (folder / file, Path(file)):
-            if _is_file(candidate):
+            if is_file(candidate):
                 files.append(candidate)
                 return str(candidate)
         raise PolicyError(
@@ -48,7 +48,7 @@ def own_orders(texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
     matches = (_NAMED.fullmatch(text.strip()) for text in texts)
     named = {f"{match['file']}:{match['function']}": match["file"] for match in matches if match}
     for reference, file in named.items():
-        if _is_file(Path(file)):
+        if is_file(Path(file)):
             yield reference, Path(file)
 
 
@@ -131,7 +131,8 @@ def _is_installed(path: Path) -> bool:
     return any(path.resolve().is_relative_to(place) for place in places)
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Tell whether there is a file of this name, whatever the name is."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # too long a name, or one with a zero in it
@@ -147,7 +148,7 @@ def relative(content: Mapping[str, Any], path: str | Path) -> dict[str, Any]:
 
     def name(file: str) -> str:
         whole = _whole(file)
-        if not _is_file(whole):
+        if not is_file(whole):
             return file
         below = whole.is_relative_to(folder)
         return whole.relative_to(folder).as_posix() if below else str(whole)

@@ -31,6 +31,7 @@ from queuesmith.schedule.measures import bounded_slowdown
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import horizon
 from queuesmith.workload import Workload
+from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -141,7 +142,7 @@ def draw_over_time(comparison: Comparison) -> go.Figure:
     )
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.05)
     edges = time_edges(comparison.schedules)
-    when = _instants(comparison.workload, edges)
+    when, unit = time_axis(comparison.workload, edges)
     for schedule in comparison.schedules:
         data = over_time_data(schedule, edges)
         for row, (_, values) in enumerate(parts, start=1):
@@ -153,8 +154,7 @@ def draw_over_time(comparison: Comparison) -> go.Figure:
     for row, (title, _) in enumerate(parts, start=1):
         figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
     figure.update_yaxes(tickformat=".0%", row=1, col=1)
-    dated = comparison.workload.epoch is not None
-    figure.update_xaxes(title_text="" if dated else "day", row=3, col=1)
+    figure.update_xaxes(title_text=unit, row=3, col=1)
     return figure
 
 
@@ -213,7 +213,9 @@ def _metric_label(comparison: Comparison, metric: str) -> str:
     return f"{title}<br>(higher<br>is better)" if higher else title
 
 
-def _instants(workload: Workload, edges: Any) -> Any:
-    if workload.epoch is None:
-        return (edges - workload.submit[0]) / 86_400
-    return (edges + workload.epoch).astype("datetime64[s]")
+def time_axis(workload: Workload, edges: Ints) -> tuple[Any, str]:
+    """Return instants as an axis shows them, and its title: dates, or time since the beginning."""
+    if workload.epoch is not None:
+        return (edges + workload.epoch).astype("datetime64[s]"), ""
+    scale = time_scale(float(edges[-1] - edges[0]))
+    return (edges - edges[0]) / scale.factor, f"time ({scale.unit})"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from queuesmith.figures.palette import HISTORY_COLOUR, INK, POLICY_COLOURS
 from queuesmith.figures.style import style
-from queuesmith.report.drawing import time_edges
+from queuesmith.report.drawing import time_axis, time_edges
 from queuesmith.report.figure_data import Floats
 from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.timeline import curve
@@ -78,10 +78,7 @@ def draw_queues(fidelity: Fidelity) -> go.Figure:
     import plotly.graph_objects as go
 
     edges = time_edges([fidelity.history, fidelity.replayed])
-    epoch = fidelity.history.workload.epoch
-    when: Any = (edges - edges[0]) / 86_400
-    if epoch is not None:
-        when = (edges + epoch).astype("datetime64[s]")
+    when, unit = time_axis(fidelity.history.workload, edges)
     figure = go.Figure()
     for schedule, colour in (
         (fidelity.history, HISTORY_COLOUR),
@@ -95,6 +92,6 @@ def draw_queues(fidelity: Fidelity) -> go.Figure:
             mode="lines",
             line={"color": colour, "shape": "hv", "width": 1.6},
         )
-    style(figure, height=380, x="" if epoch is not None else "day", y="waiting jobs")
+    style(figure, height=380, x=unit, y="waiting jobs")
     figure.update_yaxes(rangemode="tozero")
     return figure

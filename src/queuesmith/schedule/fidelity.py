@@ -118,8 +118,8 @@ class Fidelity:
         replayed, real = self.mean_wait_replayed, self.mean_wait_history
         off = "" if self.error_percent is None else f" ({self.error_percent:+.0f} %)"
         fact = (
-            f"Replayed under {self.replayed.policy}, jobs wait {replayed:,.0f} s on average; "
-            f"really they waited {real:,.0f} s{off}, grade {self.grade}."
+            f"Replayed under {self.replayed.policy}, jobs wait {_time(replayed)} on average; "
+            f"really they waited {_time(real)}{off}, grade {self.grade}."
         )
         if self.grade.trustworthy:
             return f"{fact} What-ifs on this machine can be believed to about that error."
@@ -217,6 +217,11 @@ def _ranks(values: Floats) -> Floats:
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (last - (count - 1) / 2.0)[place] - (len(values) + 1) / 2.0
+
+
+def _time(seconds: float) -> str:
+    """Return a wait in hours, or in minutes where it is short."""
+    return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{seconds / 60:,.1f} min"
 
 
 def _percent(value: float, base: float) -> float | None:

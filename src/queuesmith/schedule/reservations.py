@@ -51,7 +51,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RequestAnswer:
     """What was answered to a request, and how long the answer took."""
 
     request: Request
@@ -113,7 +113,7 @@ def _request(row: dict[str, Any], path: str | Path, line: int) -> Request:
     return Request(**values)
 
 
-def write_answers(answers: Sequence[Answer], path: str | Path) -> None:
+def write_answers(answers: Sequence[RequestAnswer], path: str | Path) -> None:
     """Write each request with its answer as CSV."""
     buffer = io.StringIO()
     columns = [*COLUMNS, "accepted", "alternative", "milliseconds"]
@@ -127,7 +127,7 @@ def write_answers(answers: Sequence[Answer], path: str | Path) -> None:
         file.write(buffer.getvalue().encode())
 
 
-def summarize_answers(answers: Sequence[Answer]) -> dict[str, float | int]:
+def summarize_answers(answers: Sequence[RequestAnswer]) -> dict[str, float | int]:
     """Return how requests were answered and how long that took."""
     milliseconds = np.array([answer.seconds * 1e3 for answer in answers])
     return {

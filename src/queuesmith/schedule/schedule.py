@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from queuesmith.schedule.reservations import Answer
+    from queuesmith.schedule.reservations import RequestAnswer
     from queuesmith.schedule.summary import Summary
 
 
@@ -68,7 +68,7 @@ class Schedule:
     policy: str
     seconds: float | None = None
     decisions: Any = None
-    reservations: tuple[Answer, ...] = ()
+    reservations: tuple[RequestAnswer, ...] = ()
     own_end: Times | None = None
     own_submit: Times | None = None
     pieces: Pieces | None = None

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from queuesmith.base.errors import UsageError
+from queuesmith.engine.simulate import Replay
+from queuesmith.schedule import Schedule
 
 #: How often a watcher is called while work is under way, in seconds.
 REPORT_EVERY = 0.1
@@ -22,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Pool(AbstractContextManager["Pool"]):
+class Pool:
     """Does the same work for many items at once; results come in the order of the items.
 
     Parameters
@@ -41,6 +42,9 @@ class Pool(AbstractContextManager["Pool"]):
         self.workers = workers or os.cpu_count() or 1
         self._cancel = cancel
         self._threads = ThreadPoolExecutor(max_workers=self.workers)
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self,
@@ -82,3 +86,23 @@ class Pool(AbstractContextManager["Pool"]):
                 future.cancel()
             raise
         return [future.result() for future in under_way]
+
+
+class ReplayPool(Pool):
+    """A pool whose replays end with it."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._running: set[Replay] = set()
+        super().__init__(workers, cancel=self._cancel_replays)
+
+    def run(self, replay: Replay) -> Schedule:
+        """Run a replay to its end, unless the pool ends before."""
+        self._running.add(replay)
+        try:
+            return replay.run()
+        finally:
+            self._running.discard(replay)
+
+    def _cancel_replays(self) -> None:
+        for replay in tuple(self._running):
+            replay.cancel()

@@ -10,11 +10,12 @@ from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting as fitting_nodes
 from queuesmith.policy import AnyPolicy, Policy, SelfTuning, Slurm, as_policy
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
+from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
-from queuesmith.testing.twin_choosing import RuledTwin, TuningTwin
+from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
 
@@ -45,13 +46,14 @@ def twin_of(
     """Return the twin of a replay; the workload must fit the machine."""
     tasks = tasks_of(workload, cluster)
     if isinstance(policy, Policy) and policy.backfill == "plan" and reservations:
+        check_plans_all(policy)
         policy = SelfTuning((policy.order,))
     if isinstance(policy, SelfTuning):
-        return TuningTwin(cluster, tasks, policy, reservations)
+        return SelfTuningTwin(cluster, tasks, policy, reservations)
     if isinstance(policy, Policy) and not reservations:
         return OrderedTwin(cluster, tasks, policy)
-    if isinstance(policy, Ruled) and not reservations:
-        return RuledTwin(cluster, tasks, policy)
+    if isinstance(policy, RuleBased) and not reservations:
+        return RuleBasedTwin(cluster, tasks, policy)
     raise PolicyError(
         f"there is no twin that replays '{policy}'{' with reservations' if reservations else ''}. "
         "Give an order with a backfill, a rule base or dynp(...)."

@@ -9,6 +9,7 @@ pass runs. Jobs of equal score stand in the order of submission, then id.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from queuesmith.cluster import Cluster
 from queuesmith.policy import Policy
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.policy.view import Job, Machine
-from queuesmith.schedule.reservations import Answer, Request
+from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.workload import Workload
 
 LOG_2 = 0.6931471805599453
@@ -68,8 +69,9 @@ class Twin(ABC):
         self.waiting: list[Task] = []
         self.running: list[Task] = []
         self.requests = sorted(requests, key=lambda request: (request.submit, request.id))
-        self.answers: list[Answer] = []
+        self.answers: list[RequestAnswer] = []
         self.kept = 0  # cores that a job must leave free in the pass that runs
+        self.depth: float = math.inf  # how many jobs that do not start now are planned
         self.booked: list[Request] = []  # advance reservations that were accepted
 
     @abstractmethod
@@ -111,7 +113,7 @@ class Twin(ABC):
         for request in asking:
             begin = self.room(request.begin, request.end - request.begin, request.cores)
             accepted = begin == request.begin
-            self.answers.append(Answer(request, accepted, None if accepted else begin, 0.0))
+            self.answers.append(RequestAnswer(request, accepted, None if accepted else begin, 0.0))
             if accepted:
                 self.booked.append(request)
 
@@ -167,6 +169,7 @@ class Twin(ABC):
         their turn when no favoured job waits, each as if it needed the kept cores, too.
         """
         self.sort(policy.order)
+        self.depth = math.inf if policy.depth is None else policy.depth
         backfill: Callable[[bool, list[Task]], None] = getattr(self, f"_{policy.backfill}")
         if policy.keep is None:
             backfill(bool(ended), newcomers)
@@ -220,11 +223,13 @@ class Twin(ABC):
     def _conservative(self, released: bool, newcomers: list[Task]) -> None:
         if released:
             for task in self.waiting:
-                if task not in newcomers:
+                if task.reserved is not None:
                     self.reserve(task)
+        later = 0  # jobs so far that have a reservation and do not start now
         for task in self.waiting:
-            if task in newcomers:
+            if task.reserved is None and later < self.depth:
                 self.reserve(task)
+            later += task.reserved not in (None, self.now)
         for task in list(self.waiting):
             if task.reserved == self.now:
                 self.start(task)
@@ -235,11 +240,16 @@ class Twin(ABC):
                 self.start(task)
 
     def planned(self) -> dict[Task, int]:
-        """Plan all jobs afresh, in queue order; nothing is promised, the next pass plans anew."""
+        """Plan all jobs afresh, in queue order; nothing is promised, the next pass plans anew.
+
+        With a depth, planning ends when so many jobs are planned that do not start now.
+        """
         for task in self.waiting:
             task.reserved = None
-        plan = {}
+        plan: dict[Task, int] = {}
         for task in self.waiting:
+            if sum(begin > self.now for begin in plan.values()) >= self.depth:
+                break
             self.reserve(task)
             assert task.reserved is not None
             plan[task] = task.reserved

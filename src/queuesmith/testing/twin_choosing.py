@@ -16,7 +16,7 @@ from queuesmith.cluster import Cluster
 from queuesmith.policy.features import GROUPS, State, find_features
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import Policy
-from queuesmith.policy.rulebase import Ruled
+from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules, RigidRules, Rules
 from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.schedule.metrics import Term
@@ -30,10 +30,10 @@ ROUNDING = 1e-12
 # -- rule bases ------------------------------------------------------------------------------------
 
 
-class RuledTwin(Twin):
+class RuleBasedTwin(Twin):
     """The twin of a rule base."""
 
-    def __init__(self, cluster: Cluster, tasks: Sequence[Task], policy: Ruled) -> None:
+    def __init__(self, cluster: Cluster, tasks: Sequence[Task], policy: RuleBased) -> None:
         super().__init__(cluster, tasks)
         self.policy = policy
         self.ended: list[Task] = []
@@ -128,7 +128,7 @@ def _fuzzy_choice(rules: FuzzyRules, state: Sequence[float]) -> tuple[int, int]:
 # -- the planner that tunes itself -----------------------------------------------------------------
 
 
-class TuningTwin(Twin):
+class SelfTuningTwin(Twin):
     """The twin of self-tuning dynP, with advance reservations."""
 
     def __init__(

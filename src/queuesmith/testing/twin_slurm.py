@@ -178,7 +178,8 @@ class SlurmTwin:
         table = self.limits
 
         def rows(place: int) -> list[int]:
-            return table.of_jobs[table.first[place] : table.first[place + 1]].tolist()
+            own: list[int] = table.of_jobs[table.first[place] : table.first[place + 1]].tolist()
+            return own
 
         for row in rows(task.place):
             used = sum(

@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +5,16 @@ from hypothesis import strategies as st
 
 from queuesmith.base.errors import QueuesmithError, ScheduleError, UsageError, WorkloadError
 from queuesmith.grid import EtcMatrix
+from queuesmith.grid.dynamic.measures import (
+    finished,
+    lost_seconds,
+    present_utilization,
+    replay_facts,
+    restarts,
+    scenario_of,
+    write_attempts,
+)
 from queuesmith.grid.dynamic.replay import IMMEDIATE, Trigger, compare_dynamic, replay_grid
-from queuesmith.grid.dynamic.result import Run, verify, write_runs
 from queuesmith.grid.dynamic.scenario import (
     MachineEvent,
     Scenario,
@@ -16,7 +22,11 @@ from queuesmith.grid.dynamic.scenario import (
     generate_scenario,
     scenario_from_log,
 )
-from queuesmith.grid.heuristics.heuristics import HEURISTICS
+from queuesmith.grid.etc.mapping import machine_of, mapped
+from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.verify import verify
 from queuesmith.workload.files import read
 
 inf = float("inf")
@@ -38,7 +48,7 @@ def test_waiting_jobs_are_mapped_at_every_interval():
     result = replay_grid(scenario, "min-min", trigger=Trigger(seconds=10))
     assert result.start.tolist() == [0, 10, 11, 20]
     assert result.response.tolist() == [1, 8, 2, 10]
-    assert result.decisions == 3
+    assert result.facts["decisions"] == 3
 
 
 def test_waiting_jobs_are_mapped_after_so_many_arrivals_and_at_the_last():
@@ -58,7 +68,7 @@ def test_a_job_at_once_does_not_wait_and_does_not_move():
     times = [[10, 30], [10, 30], [1, 30]]
     scenario = Scenario([0, 1, 2], EtcMatrix(times))
     result = replay_grid(scenario, "mct-at-once")
-    assert result.machine.tolist() == [0, 0, 0]
+    assert machine_of(result).tolist() == [0, 0, 0]
     assert result.start.tolist() == [0, 10, 20]
     again = replay_grid(scenario, "mct", trigger=Trigger(jobs=1))
     assert again.start.tolist() == [0, 11, 10]  # planned jobs are mapped again: short first
@@ -69,7 +79,7 @@ def test_jobs_that_started_stay():
     scenario = Scenario([0, 1], EtcMatrix([[10, 30], [5, 30]]))
     result = replay_grid(scenario, "min-min", trigger=Trigger(jobs=1))
     assert result.start.tolist() == [0, 10]
-    assert result.restarts.tolist() == [0, 0]
+    assert restarts(result).tolist() == [0, 0]
 
 
 # -- machines that come and go ---------------------------------------------------------------------
@@ -79,18 +89,21 @@ def test_jobs_of_a_machine_that_leaves_begin_anew_elsewhere():
     scenario = Scenario([0, 0], EtcMatrix([[10, 12], [10, 90]]), [leave(4, 0), join(50, 0)])
     result = replay_grid(scenario, "mct-at-once")
     # Job 0 ran for 4 seconds; job 1 was planned behind it.
-    assert [run for run in result.runs if not run.finished] == [Run(0, 0, 0, 4, False)]
-    assert result.machine.tolist() == [1, 1]
+    lost = result.parts.select(np.array([True, False]))
+    assert (lost.start.tolist(), lost.end.tolist()) == ([0, 4], [4, 16])
+    assert lost.place.tolist() == [0, 1]
+    assert finished(result).tolist() == [False, True, True]
+    assert machine_of(result).tolist() == [1, 1]
     assert result.start.tolist() == [4, 16]
-    assert result.restarts.tolist() == [1, 0]
-    assert result.lost_seconds == 4
+    assert restarts(result).tolist() == [1, 0]
+    assert lost_seconds(result) == 4
 
 
 def test_in_batch_mode_they_wait_for_the_next_mapping():
     scenario = Scenario([0], EtcMatrix([[10, 12]]), [leave(4, 0)])
     result = replay_grid(scenario, "min-min", trigger=Trigger(seconds=10))
     assert result.start.tolist() == [10]
-    assert result.machine.tolist() == [1]
+    assert machine_of(result).tolist() == [1]
 
 
 def test_a_job_that_ends_as_its_machine_leaves_has_finished():
@@ -117,7 +130,7 @@ def test_a_machine_that_joins_is_used():
     scenario = Scenario([0, 0, 0], EtcMatrix([[10, 10]] * 3), [join(5, 1)])
     result = replay_grid(scenario, "min-min", trigger=Trigger(seconds=5))
     assert result.start.tolist() == [0, 5, 10]
-    assert sorted(result.machine.tolist()) == [0, 0, 1]
+    assert sorted(machine_of(result).tolist()) == [0, 0, 1]
 
 
 @given(
@@ -141,22 +154,20 @@ def test_nothing_is_lost_whatever_comes_and_goes(jobs, machines, seed, trigger, 
     times[:, 0] = scenario.matrix.times[:, 0]
     stormy = Scenario(scenario.submit, EtcMatrix(times), events)
     result = replay_grid(stormy, method, trigger=trigger)  # verifies itself
-    assert sum(run.finished for run in result.runs) == jobs
+    assert finished(result).sum() == jobs
     assert (result.response > 0).all()
-    assert result.restarts.sum() == len(result.runs) - jobs
-    assert 0 < result.utilization <= 1 + 1e-9
+    assert restarts(result).sum() == len(result.parts) - jobs
+    assert 0 < present_utilization(result) <= 1 + 1e-9
 
 
 def test_with_all_jobs_at_once_it_is_the_static_problem():
-    from queuesmith.grid.heuristics.heuristics import map_by_heuristic
-
     matrix = generate_scenario(60, 6, inconsistency=0.5).matrix
     for name in HEURISTICS:
         dynamic = replay_grid(Scenario(np.zeros(60), matrix), name)
         static = map_by_heuristic(matrix, name)
-        assert dynamic.end == pytest.approx(static.finish)
-        assert dynamic.makespan == pytest.approx(static.makespan)
-        assert dynamic.flowtime == pytest.approx(static.flowtime)
+        assert dynamic.end == pytest.approx(static.end)
+        for metric in ("makespan", "flowtime", "fitness", "load_balance"):
+            assert dynamic.value(metric) == pytest.approx(static.value(metric))
 
 
 # -- methods ---------------------------------------------------------------------------------------
@@ -171,10 +182,11 @@ def test_any_function_can_map():
 
     scenario = Scenario([0, 2], EtcMatrix([[10, 10], [10, 10]]))
     result = replay_grid(scenario, to_the_last, trigger=Trigger(jobs=1))
-    assert result.method == "to_the_last"
-    assert result.machine.tolist() == [1, 1]
+    assert result.policy == "to_the_last"
+    assert machine_of(result).tolist() == [1, 1]
     assert seen == [[0, 0], [0, 8]]
-    assert result.seconds_deciding > 0
+    assert result.seconds is not None
+    assert result.seconds > 0
 
 
 def test_a_function_that_maps_wrongly_is_refused():
@@ -204,12 +216,13 @@ def test_a_trigger_must_make_sense(options, sentence):
 
 def test_methods_are_compared_over_load():
     scenario = generate_scenario(200, 6, inconsistency=0.3)
-    rows = compare_dynamic(
+    found = compare_dynamic(
         scenario,
         {"MCT": "mct-at-once", "Min-Min": "min-min", "mine": lambda m: m.times.argmin(axis=1)},
         loads=(0.4, 0.9),
         trigger=Trigger(seconds=30),
     )
+    rows = [replay_facts(schedule) for schedule in found]
     assert [(round(row["load"], 6), row["method"]) for row in rows] == [
         (load, name) for load in (0.4, 0.9) for name in ("MCT", "Min-Min", "mine")
     ]
@@ -220,8 +233,8 @@ def test_methods_are_compared_over_load():
 
 def test_attempts_are_written(tmp_path):
     scenario = Scenario([0], EtcMatrix([[10, 12]]), [leave(4, 0)])
-    write_runs(replay_grid(scenario, "mct-at-once"), tmp_path / "runs.csv")
-    assert (tmp_path / "runs.csv").read_text() == (
+    write_attempts(replay_grid(scenario, "mct-at-once"), tmp_path / "attempts.csv")
+    assert (tmp_path / "attempts.csv").read_text() == (
         "job,machine,submit,start,end,finished\n0,0,0.0,0.0,4.0,no\n0,1,0.0,4.0,16.0,yes\n"
     )
 
@@ -229,33 +242,70 @@ def test_attempts_are_written(tmp_path):
 # -- the check -------------------------------------------------------------------------------------
 
 TWO = Scenario([0, 5], EtcMatrix([[10, 20], [10, 20]]), [leave(40, 1)])
-GOOD = [Run(0, 0, 0, 10, True), Run(1, 0, 10, 20, True)]
+# Job, machine, start, end.
+GOOD = [(0, 0, 0.0, 10.0), (1, 0, 10.0, 20.0)]
+
+
+def forged(attempts, end=None):
+    """A schedule of the two jobs that nobody has checked."""
+    job, place, start, stop = (np.array(column) for column in zip(*attempts, strict=True))
+    last = np.zeros(2)
+    np.maximum.at(last, job, stop)
+    begin = np.zeros(2)
+    begin[job] = start
+    pieces = Pieces(job, start, stop, np.ones_like(job), place)
+    ends = last if end is None else np.array(end)
+    return Schedule(
+        TWO.workload,
+        TWO,
+        np.minimum(begin, ends),
+        "forged",
+        seconds=0.0,
+        own_end=ends,
+        own_submit=TWO.submit,
+        pieces=pieces,
+        facts={"decisions": 1},
+    )
 
 
 @pytest.mark.parametrize(
-    ("runs", "sentence"),
+    ("attempts", "end", "sentence"),
     [
-        (GOOD[:1], "job 1 finished 0 times"),
-        ([*GOOD, Run(1, 1, 20, 40, True)], "job 1 finished 2 times"),
-        ([GOOD[0], Run(1, 0, 9, 19, True)], "runs one at a time"),
-        ([GOOD[0], Run(1, 1, 4, 24, True)], "starts before it arrives"),
-        ([GOOD[0], Run(1, 1, 30, 50, True)], "while that machine is not there"),
-        ([GOOD[0], Run(1, 0, 10, 21, True)], "takes another time than its 10 s"),
-        ([*GOOD, Run(1, 1, 20, 30, False)], "does not leave then"),
-        ([*GOOD, Run(1, 1, 6, 40, False)], "does not leave then"),
+        (GOOD[:1], [10.0, 20.0], "do not run each of their cores once; the first is job 1"),
+        ([*GOOD, (1, 1, 20.0, 40.0)], None, "job 1 .* breaks off .* does not leave then"),
+        ([*GOOD, (1, 1, 30.0, 40.0)], [10.0, 20.0], "begins anew although the job has finished"),
+        ([GOOD[0], (1, 0, 9.0, 19.0)], None, "2 cores are busy at 9.0 on '0', which has 1"),
+        ([GOOD[0], (1, 1, 4.0, 24.0)], None, "starts before it arrives"),
+        ([GOOD[0], (1, 1, 30.0, 50.0)], None, "while that machine is not there"),
+        ([GOOD[0], (1, 0, 10.0, 21.0)], None, "takes another time than its 10 s"),
+        ([*GOOD, (1, 1, 5.0, 9.0)], None, "does not leave then"),
+        ([GOOD[0], (1, 1, 6.0, 40.0), (1, 0, 40.0, 50.0)], None, "does not leave then"),
+        ([GOOD[0], (1, 9, 10.0, 20.0)], None, "on machine 9, but there are 2"),
     ],
 )
-def test_what_cannot_have_happened_is_refused(runs, sentence):
-    good = replay_grid(TWO, "min-min")
+def test_what_cannot_have_happened_is_found_out(attempts, end, sentence):
     with pytest.raises(ScheduleError, match=sentence):
-        dataclasses.replace(good, runs=tuple(runs))
+        verify(forged(attempts, end))
 
 
 def test_what_can_have_happened_is_returned():
-    good = dataclasses.replace(replay_grid(TWO, "min-min"), runs=tuple(GOOD))
+    good = forged(GOOD)
     assert verify(good) is good
     assert good.makespan == 20
-    assert good.to_dict()["utilization"] == 0.5
+    assert replay_facts(good)["utilization"] == 0.5
+
+
+def test_jobs_may_be_listed_in_any_order():
+    scenario = Scenario([5.5, 0.25], EtcMatrix([[10, 90], [3, 90]], job_names=("late", "early")))
+    result = replay_grid(scenario, "mct-at-once")
+    assert result.workload.id.tolist() == [1, 0]  # a workload is in the order of arrival
+    assert result.submit.tolist() == [0.25, 5.5]
+    assert result.end.tolist() == [3.25, 15.5]
+
+
+def test_a_schedule_of_a_grid_that_stands_still_has_no_arrivals():
+    with pytest.raises(ScheduleError, match="no machine joins or leaves"):
+        scenario_of(mapped(EtcMatrix([[1]]), [0], "hand"))
 
 
 def test_errors_share_a_root():
@@ -268,4 +318,4 @@ def test_a_real_log_is_replayed(data):
     log = read(data / "traces" / "KTH-SP2-1996-2.1-cln.swf.gz").head(1000)
     scenario = scenario_from_log(log, np.linspace(5, 20, 8)).with_load(0.8)
     result = replay_grid(scenario, "sufferage", trigger=Trigger(seconds=600))
-    assert result.scenario.jobs == 1000
+    assert len(result) == 1000

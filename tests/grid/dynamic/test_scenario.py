@@ -14,6 +14,7 @@ from queuesmith.grid.dynamic.scenario import (
     read_machine_events,
     scenario_from_log,
 )
+from queuesmith.grid.etc.describe import describe
 
 MATRIX = EtcMatrix([[10, 20], [10, 20]])
 
@@ -47,7 +48,7 @@ def test_presence_follows_the_events():
 def test_a_made_scenario_has_the_load_and_spreads_asked_for():
     scenario = generate_scenario(4000, 50, load=0.7, seed=2, work_spread=0.5, speed_spread=0.3)
     assert scenario.load == pytest.approx(0.7)
-    assert scenario.matrix.describe().consistent_pairs == 1
+    assert describe(scenario.matrix).consistent_pairs == 1
     log_work = np.log(scenario.matrix.times[:, 0])
     assert np.std(log_work) == pytest.approx(0.5, rel=0.1)
     gaps = np.diff(scenario.submit)
@@ -57,7 +58,7 @@ def test_a_made_scenario_has_the_load_and_spreads_asked_for():
 
 
 def test_noise_makes_it_inconsistent():
-    assert generate_scenario(200, 5, inconsistency=1.0).matrix.describe().consistency < 0.9
+    assert describe(generate_scenario(200, 5, inconsistency=1.0).matrix).consistency < 0.9
 
 
 def test_one_job_can_be_made():
@@ -104,7 +105,10 @@ def test_a_log_becomes_work_for_machines():
         (lambda: generate_scenario(work_spread=-1), "work_spread is -1"),
         (lambda: generate_scenario(inconsistency=-1), "inconsistency is -1"),
         (lambda: generate_scenario(up_seconds=0), "up_seconds is 0"),
-        (lambda: scenario_from_log(Workload([0], [1], [1], [1]), [1], work="x"), "one of: core"),
+        (
+            lambda: scenario_from_log(Workload([0], [1], [1], [1]), [1], work="x"),
+            "Choose from: core",
+        ),
         (lambda: scenario_from_log(Workload([], [], [], []), [1]), "has no jobs"),
         (lambda: scenario_from_log(Workload([0], [1], [1], [1]), [0]), "has mips 0"),
     ],

@@ -44,7 +44,7 @@ def test_no_two_machines_need_have_a_job_in_common():
 
 
 def test_a_description_prints_and_becomes_json():
-    found = EtcMatrix([[1, 2], [3, 4]], name="tiny").describe()
+    found = describe(EtcMatrix([[1, 2], [3, 4]], name="tiny"))
     assert json.loads(json.dumps(found.to_dict()))["machines"] == 2
     rows = dict(found.rows())
     assert rows["instance"] == "tiny"

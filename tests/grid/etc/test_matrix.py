@@ -69,3 +69,19 @@ def test_every_machine_needs_one_ready_time(ready):
 def test_names_must_be_as_many_as_things():
     assert "3 machine names are given" in error_of([[1, 2]], machine_names=("a", "b", "c"))
     assert "0 job names are given" in error_of([[1, 2]], job_names=())
+
+
+def test_a_matrix_is_a_machine_with_a_core_for_each_of_its_machines():
+    matrix = EtcMatrix([[1.5, 2.25], [4, np.inf]], job_names=("x", "y"), machine_names=("a", "b"))
+    assert matrix.cores == 2
+    assert matrix.places.names == ("a", "b")
+    assert matrix.places.cores.tolist() == [1, 1]
+    jobs = matrix.workload
+    assert jobs.runtime.tolist() == [2, 4]  # on the quickest machine, rounded up
+    assert jobs.cores.tolist() == [1, 1]
+    assert jobs.label("id", int(jobs.id[1])) == "y"
+    assert matrix.workload is jobs
+
+
+def test_times_beyond_what_a_log_can_hold_are_no_trouble():
+    assert EtcMatrix([[1e90]]).workload.runtime[0] > 0

@@ -51,9 +51,9 @@ def test_dropped_columns_are_in_no_better_mapping(matrix: EtcMatrix) -> None:
     bound = lower_bound(matrix)
     best = best_of(matrix, "makespan")
     kept = bound.columns(best)
-    for mapping in every_mapping(matrix):
-        if mapping.makespan <= best:
-            assert kept[np.arange(matrix.jobs), mapping.machine].all()
+    for machine in every_mapping(matrix):
+        if matrix.makespan(machine) <= best:
+            assert kept[np.arange(matrix.jobs), machine].all()
 
 
 def test_a_job_is_not_spread_over_machines_that_cannot_run_it_in_time() -> None:

@@ -6,18 +6,21 @@ import pytest
 from hypothesis import given, settings
 
 from queuesmith.base.errors import QueuesmithError, UsageError
-from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.files import read_etc
+from queuesmith.grid.etc.mapping import flowtime, machine_of, mapped
 from queuesmith.grid.exact import flowtime as flowtime_module
 from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
-from queuesmith.grid.exact.incumbent import greedy
-from queuesmith.grid.exact.search import Both
+from queuesmith.grid.exact.pair_search import Both
+from queuesmith.grid.exact.run import greedy
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.verify import verify
 from queuesmith.solving import libraries as solvers
 from queuesmith.solving.status import Status
-from tests.grid.brute_force import best_of, every_mapping, tiny_instances
+from tests.grid.brute_force import best_of, tiny_instances
 
 
 def _random(jobs: int = 30, machines: int = 4, seed: int = 0) -> EtcMatrix:
@@ -26,11 +29,16 @@ def _random(jobs: int = 30, machines: int = 4, seed: int = 0) -> EtcMatrix:
     return EtcMatrix(times, rng.uniform(0, 20, machines))
 
 
+def value_of(schedule: Schedule) -> float:
+    assert schedule.proof is not None
+    return schedule.proof.value
+
+
 @settings(max_examples=40, deadline=None)
 @given(tiny_instances())
 def test_the_makespan_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> None:
-    found = solve_exact(matrix, seconds=20, workers=1)
-    assert found.makespan == pytest.approx(best_of(matrix, "makespan"), rel=1e-9)
+    found = verify(solve_exact(matrix, seconds=20, workers=1))
+    assert value_of(found) == pytest.approx(best_of(matrix, "makespan"), rel=1e-9)
     assert found.status is Status.OPTIMAL
 
 
@@ -38,7 +46,7 @@ def test_the_makespan_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> 
 @given(tiny_instances())
 def test_the_flowtime_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> None:
     found = solve_exact(matrix, "flowtime")
-    assert found.flowtime == pytest.approx(best_of(matrix, "flowtime"), rel=1e-12)
+    assert value_of(found) == pytest.approx(best_of(matrix, "flowtime"), rel=1e-12)
     assert found.status is Status.OPTIMAL
 
 
@@ -47,7 +55,7 @@ def test_the_flowtime_is_that_of_the_best_of_all_mappings(matrix: EtcMatrix) -> 
 def test_no_mapping_is_below_the_bound_on_both(matrix: EtcMatrix) -> None:
     bound = lower_bound(matrix)
     aim = Both(0.25 / matrix.machines, 0.75, 0.0)
-    least = min(0.75 * m.makespan + 0.25 * m.mean_flowtime for m in every_mapping(matrix))
+    least = best_of(matrix, "simultaneous")
     assert bound_both(matrix, aim, bound, seconds=1, rounds=8).value <= least * (1 + 1e-9)
 
 
@@ -55,20 +63,23 @@ def test_no_mapping_is_below_the_bound_on_both(matrix: EtcMatrix) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_each_objective_keeps_between_its_bound_and_its_start(objective: str, workers: int) -> None:
     matrix = _random()
-    start = Mapping(matrix, greedy(matrix), "greedy", objective)
-    found = solve_exact(matrix, objective, seconds=0.5, workers=workers, start=start)
+    start = mapped(matrix, greedy(matrix), "greedy", objective)
+    found = verify(solve_exact(matrix, objective, seconds=0.5, workers=workers, start=start))
     assert found.lower_bound is not None
-    assert found.lower_bound <= found.value <= start.value
-    assert found.objective == objective
+    assert found.lower_bound <= value_of(found) <= value_of(start)
+    assert found.proof is not None
+    assert found.proof.objective == objective
 
 
 def test_hierarchic_has_no_more_flowtime_than_its_makespan_needs() -> None:
     matrix = _random(60)
     first = solve_exact(matrix, seconds=0.5)
-    start = Mapping(matrix, first.machine, "exact", "hierarchic")
-    found = solve_exact(matrix, "hierarchic", seconds=0.5, start=start)
-    assert found.makespan <= first.makespan
-    assert found.makespan < first.makespan or found.flowtime <= first.flowtime
+    one = machine_of(first)
+    start = mapped(matrix, one, "exact", "hierarchic")
+    two = machine_of(solve_exact(matrix, "hierarchic", seconds=0.5, start=start))
+    shorter = matrix.makespan(two) < matrix.makespan(one)
+    assert matrix.makespan(two) <= matrix.makespan(one)
+    assert shorter or flowtime(matrix, two) <= flowtime(matrix, one)
 
 
 def test_a_small_instance_is_solved_to_proven_optimality() -> None:
@@ -81,7 +92,7 @@ def test_the_mip_gives_a_bound_no_weaker_than_the_lp(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(makespan_module, "CPSAT_COLUMNS", 0)
     found = solve_exact(_random(14, 3), seconds=2)
     assert found.lower_bound is not None
-    assert found.facts["lp_bound"] <= found.lower_bound <= found.makespan
+    assert found.facts["lp_bound"] <= found.lower_bound <= value_of(found)
     assert found.gap_percent is not None
     assert found.gap_percent < 0.01
 
@@ -99,12 +110,12 @@ def test_too_many_columns_for_the_solvers_are_only_searched(
 def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flowtime_module, "MOST_CELLS", 10)
     matrix = _random()
-    start = Mapping(matrix, greedy(matrix), "greedy", "flowtime")
+    start = mapped(matrix, greedy(matrix), "greedy", "flowtime")
     for objective in ("flowtime", "simultaneous"):
         found = solve_exact(matrix, objective, seconds=0.3, start=start)
         assert found.lower_bound is not None
-        assert found.lower_bound <= found.value
-    assert solve_exact(matrix, "flowtime", seconds=0.3, start=start).flowtime < start.flowtime
+        assert found.lower_bound <= value_of(found)
+    assert value_of(solve_exact(matrix, "flowtime", seconds=0.3, start=start)) < value_of(start)
 
 
 def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,14 +136,14 @@ def test_one_machine_takes_all_jobs() -> None:
 
 def test_one_job_takes_the_machine_that_finishes_it_first() -> None:
     found = solve_exact(EtcMatrix([[3.0, 1.0]], ready=[0.0, 1.0]), seconds=1)
-    assert found.machine.tolist() == [1]
+    assert machine_of(found).tolist() == [1]
     assert found.status is Status.OPTIMAL
 
 
 def test_progress_is_told_of_better_values_and_bounds() -> None:
     told: list[tuple[float, float, float]] = []
-    found = solve_exact(_random(), seconds=0.5, progress=lambda *facts: told.append(facts))
-    assert told[-1][1] == found.makespan
+    found = solve_exact(_random(), seconds=0.5, report=lambda *facts: told.append(facts))
+    assert told[-1][1] == value_of(found)
     assert told[-1][2] == found.lower_bound
 
 
@@ -162,7 +173,18 @@ def test_a_wrong_call_is_refused(options: dict[str, Any], message: str) -> None:
 def test_a_start_of_another_instance_is_refused() -> None:
     other = _random(5)
     with pytest.raises(UsageError, match="Start from its own"):
-        solve_exact(_random(), start=Mapping(other, greedy(other), "greedy"))
+        solve_exact(_random(), start=mapped(other, greedy(other), "greedy"))
+
+
+def test_a_solver_that_fails_ends_its_part_and_not_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(run: object) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(makespan_module, "solve_cpsat", fail)
+    found = verify(solve_exact(_random(14, 3), seconds=1, workers=1))
+    assert found.facts["solvers_failed"] == "RuntimeError: out of order"
 
 
 @pytest.mark.parametrize("missing", ["scipy", "ortools"])

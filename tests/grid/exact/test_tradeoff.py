@@ -6,31 +6,35 @@ from hypothesis import given, settings
 
 from queuesmith.base.errors import UsageError
 from queuesmith.grid import EtcMatrix
-from queuesmith.grid.exact.tradeoff import Front, Line, trade_off
+from queuesmith.grid.etc.mapping import flowtime
+from queuesmith.grid.exact.tradeoff import ProvenLine, TradeOff, trade_off
+from queuesmith.schedule.verify import verify
 from tests.grid.brute_force import every_mapping, tiny_instances
 
 
 @pytest.fixture(scope="module")
-def front() -> Front:
+def front() -> TradeOff:
     rng = np.random.default_rng(1)
     times = rng.uniform(1, 100, (40, 1)) * rng.uniform(1, 10, (40, 4))
     return trade_off(EtcMatrix(times, name="forty"), points=6, seconds=2)
 
 
-def test_makespan_rises_while_flowtime_falls(front: Front) -> None:
+def test_makespan_rises_while_flowtime_falls(front: TradeOff) -> None:
     data = front.data()
     assert len(front.points) >= 3
+    for point in front.points:
+        verify(point)
     assert data["makespan"] == sorted(data["makespan"])
     assert data["flowtime"] == sorted(data["flowtime"], reverse=True)
 
 
-def test_no_point_is_below_what_is_proven(front: Front) -> None:
+def test_no_point_is_below_what_is_proven(front: TradeOff) -> None:
     data = front.data()
     for found, proven in zip(data["flowtime"], data["flowtime_bound"], strict=True):
         assert proven <= found * (1 + 1e-9)
 
 
-def test_the_last_point_has_the_least_flowtime(front: Front) -> None:
+def test_the_last_point_has_the_least_flowtime(front: TradeOff) -> None:
     data = front.data()
     assert data["flowtime"][-1] == pytest.approx(data["flowtime_bound"][-1])
 
@@ -39,13 +43,13 @@ def test_the_last_point_has_the_least_flowtime(front: Front) -> None:
 @given(tiny_instances())
 def test_no_mapping_is_below_a_line(matrix: EtcMatrix) -> None:
     front = trade_off(matrix, points=3, seconds=0.3, workers=1)
-    for mapping in every_mapping(matrix):
-        least = front.least_flowtime(mapping.makespan)
-        assert least <= mapping.flowtime * (1 + 1e-6) + 1e-6
+    for machine in every_mapping(matrix):
+        least = front.least_flowtime(matrix.makespan(machine))
+        assert least <= flowtime(matrix, machine) * (1 + 1e-6) + 1e-6
 
 
 def test_a_line_tells_the_flowtime_at_a_makespan() -> None:
-    assert Line(2.0, 4.0, 100.0).flowtime_at(10.0) == 30.0
+    assert ProvenLine(2.0, 4.0, 100.0).flowtime_at(10.0) == 30.0
 
 
 def test_one_machine_has_one_point() -> None:
@@ -53,13 +57,13 @@ def test_one_machine_has_one_point() -> None:
     assert [point.makespan for point in front.points] == [5.0]
 
 
-def test_the_front_is_drawn(front: Front) -> None:
+def test_the_front_is_drawn(front: TradeOff) -> None:
     figure = front.draw()
     assert [trace.name for trace in figure.data] == ["found", "proven bound"]
     assert list(figure.data[0].x) == front.data()["makespan"]
 
 
-def test_the_front_is_ready_for_json(front: Front) -> None:
+def test_the_front_is_ready_for_json(front: TradeOff) -> None:
     assert json.loads(json.dumps(front.to_dict()))["instance"] == "forty"
 
 

@@ -2,10 +2,16 @@
 
 import numpy as np
 
-from queuesmith.grid import EtcMatrix, Mapping
-from queuesmith.grid.genetic.arrays import new_pool, new_problem, new_work, objective_weights
+from queuesmith.grid import EtcMatrix
+from queuesmith.grid.etc.mapping import flowtime, objective_value
+from queuesmith.grid.genetic.arrays import (
+    new_population,
+    new_problem,
+    new_workspace,
+    objective_weights,
+)
 from queuesmith.grid.genetic.kernels.generations import value_all
-from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, Person
+from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, Individual
 from queuesmith.grid.genetic.kernels.starting import start_random
 
 
@@ -35,29 +41,29 @@ class Bench:
         self.matrix = matrix
         weights = objective_weights(objective, matrix.machines, 0.75)
         self.problem = new_problem(matrix, weights)
-        self.pool = new_pool(slots, matrix.jobs, matrix.machines)
-        self.work = new_work(matrix.jobs, matrix.machines, seed)
+        self.pool = new_population(slots, matrix.jobs, matrix.machines)
+        self.work = new_workspace(matrix.jobs, matrix.machines, seed)
         for slot in range(slots):
             start_random(self.problem, self.pool.genes[slot], self.work)
         value_all(self.problem, self.pool, np.arange(slots), self.work)
 
-    def person(self, slot):
-        return Person(*(array[slot] for array in self.pool))
+    def individual(self, slot):
+        return Individual(*(array[slot] for array in self.pool))
 
     def dice(self):
         return Dice(self.work.random[0])
 
-    def mapping(self, slot):
-        return Mapping(self.matrix, self.pool.genes[slot], "bench", objective="simultaneous")
-
     def is_right(self, slot):
-        """Whether the figures that are kept equal those of a mapping computed from the genes."""
-        mapping, person = self.mapping(slot), self.person(slot)
+        """Whether the figures that are kept equal those computed from the genes."""
+        matrix, individual = self.matrix, self.individual(slot)
+        genes, value = individual.genes, individual.value
         return (
-            np.allclose(person.completion, mapping.completion, rtol=1e-9)
-            and np.isclose(person.value[MAKESPAN], mapping.makespan, rtol=1e-9)
-            and np.isclose(person.value[FLOWTIME], mapping.flowtime, rtol=1e-9)
-            and np.isclose(person.value[PRIMARY], mapping.fitness, rtol=1e-9)
+            np.allclose(individual.completion, matrix.completion(genes), rtol=1e-9)
+            and np.isclose(value[MAKESPAN], matrix.makespan(genes), rtol=1e-9)
+            and np.isclose(value[FLOWTIME], flowtime(matrix, genes), rtol=1e-9)
+            and np.isclose(
+                value[PRIMARY], objective_value(matrix, genes, "simultaneous"), rtol=1e-9
+            )
         )
 
 

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError
 from queuesmith.grid.genetic.config import GeneticConfig, load_config, preset, preset_names
 
 
@@ -118,7 +118,12 @@ def test_a_wrong_setting_is_told_in_one_sentence(settings, message):
     ("text", "message"),
     [
         ("population = ", "is not TOML"),
-        ("populaton = 3", "has no setting 'populaton'. Choose from: name, population"),
+        (
+            "populaton = 3",
+            "there is no setting 'populaton'. Did you mean 'population'?",
+        ),
+        (f"population = {'7' * 5000}", "a number of too many digits"),
+        (f"initial = {'[' * 5000}{']' * 5000}", "nests values too deeply"),
         ("population = 1", "bad.toml': the population is 1"),
     ],
 )
@@ -132,12 +137,12 @@ def test_a_bad_file_is_named(text, message, tmp_path):
 
 
 def test_files_and_presets_that_are_not_there(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(WorkloadError, match="there is no file"):
         load_config(tmp_path / "absent.toml")
-    with pytest.raises(UsageError, match=r"there is no preset 'caretero'. Choose from: braun"):
+    with pytest.raises(UsageError, match=r"no preset 'caretero'. Did you mean 'carretero'\?"):
         load_config("caretero")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="it is not UTF-8 text"):
+    with pytest.raises(UsageError, match="is not TOML"):
         load_config(tmp_path / "bytes.toml")
     with pytest.raises(OutputError, match="cannot be written"):
         GeneticConfig().save(tmp_path / "no" / "folder.toml")

@@ -4,7 +4,7 @@ import pytest
 from queuesmith.base.errors import UsageError
 from queuesmith.grid.genetic.config import GeneticConfig
 from queuesmith.grid.genetic.convergence import Convergence, convergence_data, draw_convergence
-from queuesmith.grid.genetic.evolve import Course, GeneticResult
+from queuesmith.grid.genetic.result import Course, GeneticResult
 from queuesmith.grid.genetic.runs import evolve_many
 from tests.grid.genetic.genetic_twins import random_matrix
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import UsageError
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.genetic.config import GeneticConfig
-from queuesmith.grid.genetic.evolve import evolve
+from queuesmith.grid.genetic.evolution import evolve
 from queuesmith.grid.genetic.kernels.permutation import arrange, read_permutation
 from queuesmith.grid.genetic.kernels.problem import MAKESPAN, PRIMARY
 from queuesmith.grid.genetic.kernels.rebalancing import rebalance
@@ -70,7 +70,7 @@ def test_every_crossover_equals_its_twin_and_keeps_chromosomes_valid(shape, name
     parameter = float(operator.parameter or 0.0)
     child = np.zeros(shape[0], np.int64)
     expected = cross_slowly(name, bench, 0, 1, parameter, bench.dice())
-    people = bench.person(0), bench.person(1)
+    people = bench.individual(0), bench.individual(1)
     operator.function(bench.problem, *people, child, parameter, bench.work)
     assert child.tolist() == expected
     assert is_valid(bench, child)
@@ -83,7 +83,7 @@ def test_exchanging_the_parents_gives_the_complementary_child(name):
     children = np.zeros((2, 40), np.int64)
     for k, parents in enumerate(((0, 1), (1, 0))):
         bench.work.random[0] = state
-        people = (bench.person(slot) for slot in parents)
+        people = (bench.individual(slot) for slot in parents)
         operator.function(
             bench.problem, *people, children[k], operator.parameter or 0.0, bench.work
         )
@@ -95,25 +95,25 @@ def test_exchanging_the_parents_gives_the_complementary_child(name):
 @settings(max_examples=40, deadline=None)
 def test_the_permutation_encoding_and_back_is_the_same_mapping(shape):
     bench = Bench(random_matrix(*shape), shape[2])
-    person = bench.person(0)
-    arrange(bench.problem, person, bench.work)
-    expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
-    assert person.sequence.tolist() == expected
-    assert person.sequence[person.place].tolist() == list(range(shape[0]))
+    individual = bench.individual(0)
+    arrange(bench.problem, individual, bench.work)
+    expected, _ = permutation_of(individual.genes.tolist(), bench.matrix.times)
+    assert individual.sequence.tolist() == expected
+    assert individual.sequence[individual.place].tolist() == list(range(shape[0]))
     back = np.full(shape[0], -1, np.int64)
-    read_permutation(bench.problem, person, person.sequence, back)
-    assert (back == person.genes).all()
+    read_permutation(bench.problem, individual, individual.sequence, back)
+    assert (back == individual.genes).all()
 
 
 def test_a_permutation_that_is_kept_is_written_anew_after_a_change():
     bench = Bench(random_matrix(30, 4), 1)
-    person = bench.person(0)
+    individual = bench.individual(0)
     for name in ("move", "swap", "rebalance"):
-        arrange(bench.problem, person, bench.work)
-        MUTATIONS[name].function(bench.problem, person, 0.5, bench.work)
-        arrange(bench.problem, person, bench.work)
-        expected, _ = permutation_of(person.genes.tolist(), bench.matrix.times)
-        assert person.sequence.tolist() == expected
+        arrange(bench.problem, individual, bench.work)
+        MUTATIONS[name].function(bench.problem, individual, 0.5, bench.work)
+        arrange(bench.problem, individual, bench.work)
+        expected, _ = permutation_of(individual.genes.tolist(), bench.matrix.times)
+        assert individual.sequence.tolist() == expected
 
 
 @given(shape=SHAPES, name=st.sampled_from([*BUILT_IN_MUTATIONS, *IMPROVEMENTS]), holes=HOLES)
@@ -126,21 +126,21 @@ def test_every_mutation_and_improvement_keeps_chromosomes_valid_and_figures_righ
         bench = Bench(matrix, shape[2], objective)
         operator = MUTATIONS.get(name) or IMPROVEMENTS[name]
         operator.function(
-            bench.problem, bench.person(0), float(operator.parameter or 0.0), bench.work
+            bench.problem, bench.individual(0), float(operator.parameter or 0.0), bench.work
         )
         assert is_valid(bench, bench.pool.genes[0])
         bench.problem.weights.setflags(write=True)
         bench.problem.weights[:] = (0.75, 0.25 / shape[1], 0)
-        settle(bench.problem, bench.person(0))
+        settle(bench.problem, bench.individual(0))
         assert bench.is_right(0)
 
 
 def test_figures_that_are_kept_stay_right_over_thousands_of_steps():
     bench = Bench(random_matrix(60, 7, holes=0.3, ready=True), 5)
-    person = bench.person(0)
+    individual = bench.individual(0)
     for step in range(200 if PLAIN else 5000):
         operator = MUTATIONS[BUILT_IN_MUTATIONS[step % len(BUILT_IN_MUTATIONS)]]
-        operator.function(bench.problem, person, float(operator.parameter or 0), bench.work)
+        operator.function(bench.problem, individual, float(operator.parameter or 0), bench.work)
     assert bench.is_right(0)
 
 
@@ -148,7 +148,7 @@ def test_figures_that_are_kept_stay_right_over_thousands_of_steps():
 @settings(max_examples=30, deadline=None)
 def test_a_child_is_valued_right_however_many_genes_differ(shape, changes):
     bench = Bench(random_matrix(*shape, ready=True), shape[2])
-    child, parent = bench.person(0), bench.person(1)
+    child, parent = bench.individual(0), bench.individual(1)
     become(child, parent)
     for job in range(min(changes, shape[0])):
         child.genes[job] = (child.genes[job] + 1) % shape[1]
@@ -160,9 +160,9 @@ def test_a_child_is_valued_right_however_many_genes_differ(shape, changes):
 def test_a_move_changes_one_job_and_a_swap_exchanges_two():
     bench = Bench(random_matrix(30, 4), 1)
     before = bench.pool.genes.copy()
-    MUTATIONS["move"].function(bench.problem, bench.person(0), 0.0, bench.work)
+    MUTATIONS["move"].function(bench.problem, bench.individual(0), 0.0, bench.work)
     assert (bench.pool.genes[0] != before[0]).sum() == 1
-    MUTATIONS["swap"].function(bench.problem, bench.person(1), 0.0, bench.work)
+    MUTATIONS["swap"].function(bench.problem, bench.individual(1), 0.0, bench.work)
     changed = np.flatnonzero(bench.pool.genes[1] != before[1])
     assert changed.size == 2
     assert bench.pool.genes[1][changed].tolist() == before[1][changed][::-1].tolist()
@@ -173,7 +173,7 @@ def test_move_and_swap_moves_as_often_as_its_probability():
     moves = 0
     for _ in range(1000):
         before = bench.pool.genes[0].copy()
-        MUTATIONS["move-and-swap"].function(bench.problem, bench.person(0), 0.3, bench.work)
+        MUTATIONS["move-and-swap"].function(bench.problem, bench.individual(0), 0.3, bench.work)
         moves += (bench.pool.genes[0] != before).sum() == 1
     assert moves == pytest.approx(300, rel=0.2)
 
@@ -182,41 +182,41 @@ def test_rebalancing_takes_load_from_a_machine_and_never_makes_the_makespan_long
     relieved = []
     for seed in range(30):
         bench = Bench(random_matrix(40, 4), seed)
-        person = bench.person(3)  # the worst
-        before = person.completion.copy()
-        if not rebalance(bench.problem, person, bench.work):
-            assert np.array_equal(person.completion, before)
+        individual = bench.individual(3)  # the worst
+        before = individual.completion.copy()
+        if not rebalance(bench.problem, individual, bench.work):
+            assert np.array_equal(individual.completion, before)
             continue
-        settle(bench.problem, person)
-        assert (person.completion < before).any()
-        assert person.value[MAKESPAN] <= before.max()
+        settle(bench.problem, individual)
+        assert (individual.completion < before).any()
+        assert individual.value[MAKESPAN] <= before.max()
         assert bench.is_right(3)
-        relieved.append(person.completion[before.argmax()] < before.max())
+        relieved.append(individual.completion[before.argmax()] < before.max())
     assert sum(relieved) > 15  # mostly it is the machine that finishes last
 
 
 def test_rebalancing_moves_where_no_swap_helps():
     bench = Bench(EtcMatrix([[5.0, 5.0], [5.0, 5.0]]))
-    person = bench.person(0)
-    person.genes[:] = 0
-    evaluate(bench.problem, person, bench.work, True)
-    assert rebalance(bench.problem, person, bench.work)
-    assert sorted(person.genes.tolist()) == [0, 1]
+    individual = bench.individual(0)
+    individual.genes[:] = 0
+    evaluate(bench.problem, individual, bench.work, True)
+    assert rebalance(bench.problem, individual, bench.work)
+    assert sorted(individual.genes.tolist()) == [0, 1]
 
 
 def test_climbing_never_makes_it_worse():
     bench = Bench(random_matrix(40, 4), 1)
     before = bench.pool.value[0, PRIMARY]
-    IMPROVEMENTS["climb"].function(bench.problem, bench.person(0), 500.0, bench.work)
+    IMPROVEMENTS["climb"].function(bench.problem, bench.individual(0), 500.0, bench.work)
     assert bench.pool.value[0, PRIMARY] < before
 
 
 def test_annealing_comes_close_to_the_priced_bound():
     bench = Bench(random_matrix(200, 5), 1, "makespan")
     start_min_min(bench.problem, bench.pool.genes[0], bench.work)
-    evaluate(bench.problem, bench.person(0), bench.work, True)
+    evaluate(bench.problem, bench.individual(0), bench.work, True)
     before = bench.pool.value[0, MAKESPAN]
-    IMPROVEMENTS["anneal"].function(bench.problem, bench.person(0), 500.0, bench.work)
+    IMPROVEMENTS["anneal"].function(bench.problem, bench.individual(0), 500.0, bench.work)
     bound = (bench.problem.prices * bench.matrix.times).min(axis=1).sum()
     assert bound <= bench.pool.value[0, MAKESPAN] < min(before, 1.01 * bound)
 
@@ -286,7 +286,9 @@ def test_a_user_adds_a_crossover_with_a_number_of_its_own(tidy):
     assert (operator.parameter, operator.summary) == (4.0, "Blocks of jobs from either parent.")
     bench = Bench(random_matrix(16, 3), 2)
     child = np.zeros(16, np.int64)
-    operator.function(bench.problem, bench.person(0), bench.person(1), child, 4.0, bench.work)
+    operator.function(
+        bench.problem, bench.individual(0), bench.individual(1), child, 4.0, bench.work
+    )
     mother, father = bench.pool.genes[:2]
     assert child.tolist() == [*mother[:4], *father[4:8], *mother[8:12], *father[12:]]
     config = GeneticConfig(crossover="blocks", crossover_parameter=2, generations=20)
@@ -305,7 +307,7 @@ def test_a_user_adds_a_mutation_and_the_figures_stay_right(tidy):
     assert operator.parameter is None
     bench = Bench(random_matrix(30, 4), 2)
     for _ in range(50):
-        operator.function(bench.problem, bench.person(0), 0.0, bench.work)
+        operator.function(bench.problem, bench.individual(0), 0.0, bench.work)
     assert bench.is_right(0)
     config = GeneticConfig(mutation="to-the-idlest", generations=30)
     assert evolve(bench.matrix, config).best.makespan > 0
@@ -331,7 +333,9 @@ def test_a_users_operator_may_not_spoil_its_parents(tidy):
     bench = Bench(random_matrix(10, 3))
     before = bench.pool.genes.copy()
     child = np.zeros(10, np.int64)
-    operator.function(bench.problem, bench.person(0), bench.person(1), child, 0.0, bench.work)
+    operator.function(
+        bench.problem, bench.individual(0), bench.individual(1), child, 0.0, bench.work
+    )
     assert (bench.pool.genes == before).all()
     assert (child == before[0]).all()
 

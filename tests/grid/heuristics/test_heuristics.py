@@ -10,8 +10,10 @@ from queuesmith.base.errors import UsageError
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.files import read_etc
 from queuesmith.grid.etc.generate import generate_etc
+from queuesmith.grid.etc.mapping import machine_of
 from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
 from queuesmith.grid.heuristics.kernels.shortlists import SHORTLIST
+from queuesmith.schedule.verify import verify
 from tests.grid.heuristics.heuristic_twins import TWINS
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -48,7 +50,7 @@ def test_the_compiled_heuristic_does_what_its_twin_does(name, matrix):
     order = np.random.default_rng(0).permutation(matrix.jobs)
     expected = TWINS[name](matrix.times.tolist(), matrix.ready.tolist(), order.tolist())
     found = map_by_heuristic(matrix, name, seed=0)
-    assert found.machine.tolist() == [expected[job] for job in range(matrix.jobs)]
+    assert machine_of(found).tolist() == [expected[job] for job in range(matrix.jobs)]
 
 
 @pytest.mark.parametrize("name", HEURISTICS)
@@ -58,7 +60,7 @@ def test_more_machines_than_a_shortlist_change_nothing(name, kind):
     # Whole numbers, so that no rounding decides.
     whole = EtcMatrix(np.ceil(matrix.times), np.arange(matrix.machines))
     expected = TWINS[name](whole.times.tolist(), whole.ready.tolist(), range(60))
-    found = map_by_heuristic(whole, name).machine.tolist()
+    found = machine_of(map_by_heuristic(whole, name)).tolist()
     assert found == [expected[job] for job in range(60)]
 
 
@@ -77,12 +79,12 @@ def test_every_heuristic_has_a_twin():
     ],
 )
 def test_a_small_instance_is_mapped_as_by_hand(name, machines):
-    assert map_by_heuristic(SMALL, name).machine.tolist() == machines
+    assert machine_of(map_by_heuristic(SMALL, name)).tolist() == machines
 
 
 def test_machines_that_are_busy_are_avoided():
     busy = EtcMatrix([[1, 2]], ready=[10, 0])
-    chosen = {name: int(map_by_heuristic(busy, name).machine[0]) for name in HEURISTICS}
+    chosen = {name: int(machine_of(map_by_heuristic(busy, name))[0]) for name in HEURISTICS}
     # The one looks at execution times only, the other gives the longest to the fastest.
     assert {name for name, machine in chosen.items() if machine == 0} == {"met", "ljfr-sjfr"}
 
@@ -90,16 +92,18 @@ def test_machines_that_are_busy_are_avoided():
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_impossible_pairs_are_never_chosen(name):
     matrix = generate_etc("u_i_hihi", 200, 9, seed=3, incompatible=0.7)
-    map_by_heuristic(matrix, name)  # the mapping checks itself
+    verify(map_by_heuristic(matrix, name))
 
 
 def test_a_seed_shuffles_the_jobs_that_come_one_after_another():
     matrix = generate_etc("u_i_hihi", 100, 8)
     for name in ("olb", "mct"):
-        first, again, other = (map_by_heuristic(matrix, name, seed=s).machine for s in (1, 1, 2))
+        first, again, other = (
+            machine_of(map_by_heuristic(matrix, name, seed=s)) for s in (1, 1, 2)
+        )
         assert first.tolist() == again.tolist() != other.tolist()
     for name in ("min-min", "sufferage"):
-        first, other = (map_by_heuristic(matrix, name, seed=s).machine for s in (1, 2))
+        first, other = (machine_of(map_by_heuristic(matrix, name, seed=s)) for s in (1, 2))
         assert first.tolist() == other.tolist()
 
 
@@ -112,8 +116,10 @@ def test_duplex_is_the_better_of_two():
 
 def test_the_mapping_says_how_it_came_about():
     mapping = map_by_heuristic(SMALL, "min-min", objective="flowtime")
-    assert mapping.method == "min-min"
-    assert mapping.value == mapping.flowtime
+    assert mapping.policy == "min-min"
+    assert mapping.proof is not None
+    assert mapping.proof.value == mapping.value("flowtime")
+    assert mapping.proof.objective == "flowtime"
     assert mapping.seconds > 0
 
 
@@ -131,7 +137,7 @@ def test_a_user_can_add_a_heuristic(monkeypatch):
 def test_large_instances_are_mapped():
     matrix = generate_etc("u_c_hihi", 4096, 128)
     for name in HEURISTICS:
-        assert len(map_by_heuristic(matrix, name).machine) == 4096
+        assert len(machine_of(map_by_heuristic(matrix, name))) == 4096
 
 
 MIN_MIN = {

@@ -11,7 +11,6 @@ from queuesmith.engine.kernels.constants import (
     CONSERVATIVE,
     EASY,
     FREE,
-    HEAD,
     NEVER,
     NOBODY,
     NONE,
@@ -73,13 +72,13 @@ def replay_fixed_planned(replay, rank, backfill):
     while now != NEVER and counters[CANCEL] == 0:
         released = complete(replay, now)
         job, last = arrive(replay, now)
-        empty = counters[HEAD] == counters[TAIL]
+        empty = counters[TAIL] == 0
         if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
             start_job(replay, job, now)
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_by_rank(replay, rank, newcomer)
-            follow_plan(replay, now, backfill, released, job)
+            follow_plan(replay, now, backfill, released)
         now = next_instant(replay)
 
 
@@ -100,26 +99,23 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
     while now != NEVER and counters[CANCEL] == 0:
         released = complete(replay, now)
         job, last = arrive(replay, now)
-        empty = counters[HEAD] == counters[TAIL]
+        empty = counters[TAIL] == 0
         if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
             start_job(replay, job, now)
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_at_end(replay, newcomer)
             if backfill == CONSERVATIVE or some_job_fits(queue, counters):
-                head, tail = counters[HEAD], counters[TAIL]
-                waiting, score = queue.job[head:tail], queue.score[head:tail]
-                bad = score_queue(
-                    jobs, replay.usage, waiting, score, now, cores, counters[FREE], parameters
-                )
+                waiting, free = counters[TAIL], counters[FREE]
+                bad = score_queue(queue, replay.usage, waiting, now, cores, free, parameters)
                 if bad >= 0:
-                    counters[BAD_JOB], counters[BAD_TIME] = bad, now
+                    counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
                     return
                 if backfill <= EASY:
                     start_in_queue(replay, now, backfill)
                 else:
                     sort_queue(jobs, queue, counters)
-                    follow_plan(replay, now, backfill, released, job)
+                    follow_plan(replay, now, backfill, released)
         now = next_instant(replay)
 
 

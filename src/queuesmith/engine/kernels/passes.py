@@ -4,10 +4,10 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.due import reserve
 from queuesmith.engine.kernels.constants import (
     CONSERVATIVE,
+    DEPTH,
     DUE,
     EASY,
     FREE,
-    HEAD,
     LIST,
     NEVER,
     NEXT_START,
@@ -25,8 +25,8 @@ from queuesmith.engine.kernels.replay import start_job
 
 @kernel
 def last_that_may_start(queue, plan, counters, last):
-    """Return the last place up to ``last`` whose job may start now, or one before the head."""
-    while last >= counters[HEAD] and (
+    """Return the last place up to ``last`` whose job may start now, or -1."""
+    while last >= 0 and (
         queue.cores[last] > counters[FREE]
         or not may_start_now(plan, counters, queue.walltime[last], queue.cores[last])
     ):
@@ -43,15 +43,17 @@ def start_as_planned(replay, now):
 
 @kernel
 def start_within_plan(replay, now):
-    """Do so in a plan that has been begun, and forget the plan."""
+    """Do so in a plan that has been begun, and forget the plan.
+
+    With a depth, planning ends when so many jobs are planned that do not start now.
+    """
     queue, plan, counters = replay.queue, replay.plan, replay.counters
     # Room only shrinks while jobs are planned. Behind the last that may still start now none can:
     # that part of the plan is not needed. It is looked for anew whenever twice as many are planned.
     last = last_that_may_start(queue, plan, counters, counters[TAIL] - 1)
-    i = counters[HEAD]
-    kept = i
+    i = kept = 0
     look_again = 1
-    while i <= last:
+    while i <= last and kept < counters[DEPTH]:
         walltime, cores = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, cores, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -cores)
@@ -61,44 +63,46 @@ def start_within_plan(replay, now):
             move(queue, kept, i)
             kept += 1
         i += 1
-        if begin == now or i - counters[HEAD] == look_again:
+        if begin == now or i == look_again:
             last = last_that_may_start(queue, plan, counters, last)
-            look_again = 2 * (i - counters[HEAD])
+            look_again = 2 * i
     close_gap(queue, counters, kept, i)
     counters[STEPS] = 0
 
 
 @kernel
-def move_forward(replay, job):
-    """Move a job's reservation to the earliest room; all others stay where they are."""
-    plan, counters, start = replay.plan, replay.counters, replay.start
-    walltime, cores = replay.jobs.walltime[job], replay.jobs.cores[job]
-    old = start[job]
+def move_forward(plan, counters, old, walltime, cores):
+    """Move a reservation to the earliest room and return it; all others stay where they are."""
     new = earliest(plan, counters, walltime, cores, old)
     if new < old:
         change_plan(plan, counters, new, min(new + walltime, old), -cores)
         if old != NEVER:
             change_plan(plan, counters, max(new + walltime, old), old + walltime, cores)
-        start[job] = new
+    return new
 
 
 @kernel
-def keep_reservations(replay, now, released, newcomer):
+def keep_reservations(replay, now, released):
     """Conservative backfilling: where cores were released, move every reservation forward, in queue
-    order; then find the earliest room for each newcomer; then start the jobs whose time has come.
+    order; then find the earliest room for each job that has none, as deep as the queue is planned;
+    then start the jobs whose time has come.
     """
-    queue, counters = replay.queue, replay.counters
-    head, tail = counters[HEAD], counters[TAIL]
+    queue, plan, counters, start = replay.queue, replay.plan, replay.counters, replay.start
+    tail = counters[TAIL]
     if counters[STEPS] == 0:
-        begin_plan(replay.running, counters, replay.plan, now)
+        begin_plan(replay.running, counters, plan, now)
     if released:
-        for i in range(head, tail):
-            if queue.job[i] < newcomer:
-                move_forward(replay, queue.job[i])
-    for i in range(head, tail):
-        if queue.job[i] >= newcomer:
-            replay.start[queue.job[i]] = NEVER
-            move_forward(replay, queue.job[i])
+        for i in range(tail):
+            job = queue.job[i]
+            if start[job] != NOBODY:
+                walltime, cores = queue.walltime[i], queue.cores[i]
+                start[job] = move_forward(plan, counters, start[job], walltime, cores)
+    later = 0  # jobs so far that have a reservation and do not start now
+    for i in range(tail):
+        job = queue.job[i]
+        if start[job] == NOBODY and later < counters[DEPTH]:
+            start[job] = move_forward(plan, counters, NEVER, queue.walltime[i], queue.cores[i])
+        later += start[job] > now
     start_reserved(replay, now)
 
 
@@ -106,28 +110,30 @@ def keep_reservations(replay, now, released, newcomer):
 def start_reserved(replay, now):
     """Start the jobs reserved for now, and note when the next is due."""
     queue, counters, start = replay.queue, replay.counters, replay.start
-    kept = counters[HEAD]
+    kept = 0
     soonest = NEVER
-    for i in range(counters[HEAD], counters[TAIL]):
+    for i in range(counters[TAIL]):
         job = queue.job[i]
         if start[job] == now:
             start_job(replay, job, now)
         else:
-            soonest = min(soonest, start[job])
-            move(queue, kept, i)
+            if start[job] != NOBODY:
+                soonest = min(soonest, start[job])
+            if kept < i:
+                move(queue, kept, i)
             kept += 1
     counters[TAIL] = kept
     counters[NEXT_START] = soonest
-    if kept == counters[HEAD]:
+    if kept == 0:
         # With nobody waiting the plan need not be kept up.
         counters[STEPS] = 0
 
 
 @kernel
-def follow_plan(replay, now, backfill, released, newcomer):
+def follow_plan(replay, now, backfill, released):
     """Run one scheduling pass over the sorted queue: conservative or plan."""
     if backfill == CONSERVATIVE:
-        keep_reservations(replay, now, released, newcomer)
+        keep_reservations(replay, now, released)
     else:
         start_as_planned(replay, now)
 
@@ -175,7 +181,7 @@ def start_in_queue(replay, now, backfill):
     queue, counters = replay.queue, replay.counters
     longest, extra = NEVER, 0
     blocked = backfill == LIST  # whether the first job waits, and only others may start
-    while counters[HEAD] < counters[TAIL] and counters[FREE] > 0:
+    while counters[TAIL] > 0 and counters[FREE] > 0:
         if blocked:
             place = best_that_may_start(queue, counters, longest, extra)
             if place == NOBODY:

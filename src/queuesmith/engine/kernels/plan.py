@@ -1,4 +1,8 @@
-"""Plans: how many cores are free when."""
+"""Plans: how many cores are free when.
+
+Ordinary logs have short plans, for which a plain list of steps is quickest; deep queues have long
+ones, for which blocks are. A plan begins as a list and becomes blocks when it outgrows that.
+"""
 
 from typing import Any, NamedTuple
 
@@ -7,72 +11,125 @@ from numba import types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS
-from queuesmith.engine.kernels.constants import DUE, FREE, STEPS
+from queuesmith.engine.kernels.constants import BLOCKS, DUE, STEPS
+from queuesmith.engine.kernels.step_blocks import (
+    BLOCK,
+    BLOCKS_TYPE,
+    CORES,
+    ROW,
+    SIZE,
+    TIME,
+    StepBlocks,
+    advance_blocks,
+    append_step,
+    blocks_have_room_now,
+    change_blocks,
+    earliest_in_blocks,
+    earliest_in_blocks_from,
+    new_blocks,
+    note_all,
+)
+from queuesmith.engine.kernels.step_list import (
+    advance_list,
+    begin_list,
+    change_list,
+    earliest_in_list,
+    earliest_in_list_from,
+    list_has_room_now,
+)
+
+#: A plan is long when it has so many steps more than jobs run: then blocks are quicker.
+LONG = 512
+#: How many steps a plan has that stands in blocks, as far as its counter tells.
+IN_BLOCKS = -1
 
 
-class Plan(NamedTuple):
-    """Free cores from ``time[i]`` up to ``time[i + 1]``; the last step lasts for ever."""
+class ReservationPlan(NamedTuple):
+    """Free cores from ``time[i]`` up to ``time[i + 1]``, the last step lasts for ever; or the same
+    in blocks. There is no plan while ``counters[STEPS]`` is 0.
+    """
 
     time: Any
     free: Any
+    blocks: StepBlocks
 
 
-PLAN_TYPE = types.NamedUniTuple(INTS, 2, Plan)
+RESERVATION_PLAN_TYPE = types.NamedTuple([INTS, INTS, BLOCKS_TYPE], ReservationPlan)
+
+
+def new_plan(steps: int, running: int, cores: int, long: int = LONG) -> ReservationPlan:
+    """Return room for a plan of so many steps at most, or none where there are none.
+
+    Parameters
+    ----------
+    running
+        How many jobs run at most.
+    long
+        How many steps more than those a list has at most.
+    """
+    listed = running + long if steps else 0
+    return ReservationPlan(
+        np.empty(listed, np.int64), np.empty(listed, np.int64), new_blocks(steps, cores)
+    )
 
 
 @kernel
 def begin_plan(running, counters, plan, now):
     """Begin a plan with the cores that running jobs will free by their walltimes."""
-    plan.time[0] = now
-    plan.free[0] = counters[FREE]
-    steps = 1
-    for i in range(counters[DUE]):
-        if running.due[i] > plan.time[steps - 1]:
-            plan.time[steps] = running.due[i]
-            plan.free[steps] = plan.free[steps - 1]
+    begin_list(running, counters, plan, now)
+
+
+@kernel
+def most_listed(plan, counters):
+    """Return how many steps a list may have now."""
+    return min(counters[DUE] + LONG, len(plan.time))
+
+
+@kernel
+def divide_into_blocks(plan, counters):
+    """Put the steps of a list into blocks, neighbours that are alike as one."""
+    counters[BLOCKS] = 0
+    for i in range(counters[STEPS]):
+        if i == 0 or plan.free[i] != plan.free[i - 1]:
+            append_step(plan.blocks, counters, plan.time[i], plan.free[i])
+    note_all(plan.blocks, counters)
+    counters[STEPS] = IN_BLOCKS
+
+
+@kernel
+def list_steps(plan, counters):
+    """Put the steps of few blocks into a list."""
+    steps = 0
+    for place in range(counters[BLOCKS]):
+        block = plan.blocks.block[plan.blocks.line[ROW, place]]
+        for i in range(block[SIZE]):
+            plan.time[steps], plan.free[steps] = block[TIME + i], block[CORES + i]
             steps += 1
-        plan.free[steps - 1] += running.due_cores[i]
     counters[STEPS] = steps
 
 
 @kernel
 def advance_plan(plan, counters, now):
-    """Forget what lies before now, and join neighbouring steps that are alike."""
-    first = np.searchsorted(plan.time[: counters[STEPS]], now, side="right") - 1
-    plan.time[0] = now
-    plan.free[0] = plan.free[first]
-    kept = 1
-    for i in range(first + 1, counters[STEPS]):
-        if plan.free[i] != plan.free[kept - 1]:
-            plan.time[kept] = plan.time[i]
-            plan.free[kept] = plan.free[i]
-            kept += 1
-    counters[STEPS] = kept
-
-
-@kernel
-def split_plan(plan, counters, time):
-    """Return the step that begins at an instant, making one where there is none."""
-    steps = counters[STEPS]
-    step = np.searchsorted(plan.time[:steps], time)
-    if step == steps or plan.time[step] != time:
-        for i in range(steps, step, -1):
-            plan.time[i] = plan.time[i - 1]
-            plan.free[i] = plan.free[i - 1]
-        plan.time[step] = time
-        plan.free[step] = plan.free[step - 1]
-        counters[STEPS] = steps + 1
-    return step
+    """Forget what lies before now."""
+    if counters[STEPS] > 0:
+        advance_list(plan, counters, now)
+        return
+    advance_blocks(plan.blocks, counters, now)
+    if 2 * BLOCK * counters[BLOCKS] <= most_listed(plan, counters):
+        list_steps(plan, counters)
 
 
 @kernel
 def change_plan(plan, counters, begin, end, cores):
     """Give back cores between two instants, or take them where the number is negative."""
-    if begin < end:
-        first = split_plan(plan, counters, begin)
-        last = split_plan(plan, counters, end)
-        for i in range(first, last):
-            plan.free[i] += cores
+    if begin >= end:
+        return
+    if counters[STEPS] + 2 > most_listed(plan, counters):
+        divide_into_blocks(plan, counters)
+    if counters[STEPS] > 0:
+        change_list(plan, counters, begin, end, cores)
+    else:
+        change_blocks(plan.blocks, counters, begin, end, cores)
 
 
 @kernel
@@ -81,24 +138,22 @@ def earliest(plan, counters, walltime, cores, reserved):
 
     Its own reservation is in the plan and does not stand in its way.
     """
-    first = 0
-    for i in range(counters[STEPS]):
-        if plan.time[i] >= reserved:
-            break
-        if plan.free[i] < cores:
-            first = i + 1
-        elif i + 1 == counters[STEPS] or plan.time[i + 1] - plan.time[first] >= walltime:
-            break
-    return min(plan.time[first], reserved) if first < counters[STEPS] else reserved
+    if counters[STEPS] > 0:
+        return earliest_in_list(plan, counters, walltime, cores, reserved)
+    return earliest_in_blocks(plan.blocks, counters, walltime, cores, reserved)
 
 
 @kernel
 def may_start_now(plan, counters, walltime, cores):
     """Tell whether a plan has room for a job from its first instant on."""
-    end = plan.time[0] + walltime
-    for i in range(counters[STEPS]):
-        if plan.time[i] >= end:
-            break
-        if plan.free[i] < cores:
-            return False
-    return True
+    if counters[STEPS] > 0:
+        return list_has_room_now(plan, counters, walltime, cores)
+    return blocks_have_room_now(plan.blocks, counters, walltime, cores)
+
+
+@kernel
+def earliest_from(plan, counters, begin, duration, cores):
+    """Return the earliest instant from ``begin`` on at which so many cores are free for so long."""
+    if counters[STEPS] > 0:
+        return earliest_in_list_from(plan, counters, begin, duration, cores)
+    return earliest_in_blocks_from(plan.blocks, counters, begin, duration, cores)

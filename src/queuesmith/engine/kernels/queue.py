@@ -2,28 +2,73 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import INTS, REALS, SMALL_INTS
-from queuesmith.engine.kernels.constants import FREE, HEAD, NOBODY, TAIL
+from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS, SMALL_INTS
+from queuesmith.engine.kernels.constants import (
+    FREE,
+    NARROWEST,
+    NEVER,
+    NOBODY,
+    TAIL,
+    TOO_WIDE,
+)
 
 
 class Queue(NamedTuple):
-    """Waiting jobs at ``job[head:tail]``, for orders that change and for plans.
+    """Waiting jobs at ``job[:tail]``, for orders that change and for plans.
 
-    Their cores and walltimes are kept beside them, so that long queues are read in one sweep.
+    What is read of them is kept beside them, so that long queues are read in one sweep.
     """
 
     job: Any
     cores: Any
     walltime: Any
+    whole: Any  # where jobs are scored: what else orders see of them, a row a whole number
+    real: Any  # and a row a real
     score: Any
     spare_job: Any
     spare_score: Any
 
 
-QUEUE_TYPE = types.NamedTuple([SMALL_INTS, INTS, INTS, REALS, SMALL_INTS, REALS], Queue)
+QUEUE_TYPE = types.NamedTuple(
+    [SMALL_INTS, INTS, INTS, INT_TABLE, REAL_TABLE, REALS, SMALL_INTS, REALS], Queue
+)
+#: So many places are looked over at a time.
+SWEEP = 64
+ID, SUBMIT, USER, GROUP = range(4)
+LOG_WALLTIME, LOG_CORES, PARTITION_FACTOR, QOS_FACTOR = range(4)
+
+
+def new_queue(jobs: int, *, scored: bool) -> Queue:
+    """Return room for so many jobs, which are scored or not."""
+    scores = jobs if scored else 0
+    return Queue(
+        job=np.empty(jobs, np.int32),
+        cores=np.empty(jobs, np.int64),
+        walltime=np.empty(jobs, np.int64),
+        whole=np.empty((4, scores), np.int64),
+        real=np.empty((4, scores), np.float64),
+        score=np.empty(scores, np.float64),
+        spare_job=np.empty(scores, np.int32),
+        spare_score=np.empty(scores, np.float64),
+    )
+
+
+def queue_of(jobs: Any, places: Any) -> Queue:
+    """Return a queue of some of all jobs, to be scored."""
+    queue = new_queue(len(places), scored=True)
+    queue.job[:] = places
+    queue.cores[:], queue.walltime[:] = jobs.cores[places], jobs.walltime[places]
+    queue.whole[ID], queue.whole[SUBMIT] = jobs.id[places], jobs.submit[places]
+    queue.whole[USER], queue.whole[GROUP] = jobs.user[places], jobs.group[places]
+    queue.real[LOG_WALLTIME] = jobs.log_walltime[places]
+    queue.real[LOG_CORES] = jobs.log_cores[places]
+    queue.real[PARTITION_FACTOR] = jobs.partition_factor[places]
+    queue.real[QOS_FACTOR] = jobs.qos_factor[places]
+    return queue
 
 
 @kernel
@@ -32,6 +77,15 @@ def put(jobs, queue, place, job):
     queue.job[place] = job
     queue.cores[place] = jobs.cores[job]
     queue.walltime[place] = jobs.walltime[job]
+    if len(queue.score) > 0:
+        queue.whole[ID, place] = jobs.id[job]
+        queue.whole[SUBMIT, place] = jobs.submit[job]
+        queue.whole[USER, place] = jobs.user[job]
+        queue.whole[GROUP, place] = jobs.group[job]
+        queue.real[LOG_WALLTIME, place] = jobs.log_walltime[job]
+        queue.real[LOG_CORES, place] = jobs.log_cores[job]
+        queue.real[PARTITION_FACTOR, place] = jobs.partition_factor[job]
+        queue.real[QOS_FACTOR, place] = jobs.qos_factor[job]
 
 
 @kernel
@@ -40,20 +94,32 @@ def move(queue, place, other):
     queue.job[place] = queue.job[other]
     queue.cores[place] = queue.cores[other]
     queue.walltime[place] = queue.walltime[other]
+    if len(queue.score) > 0:
+        move_seen(queue, place, other)
+
+
+@kernel
+def move_seen(queue, place, other):
+    """Copy what else orders see of a job."""
+    for k in range(4):
+        queue.whole[k, place] = queue.whole[k, other]
+        queue.real[k, place] = queue.real[k, other]
 
 
 @kernel
 def join_at_end(replay, job):
     """Put a job behind all others."""
-    put(replay.jobs, replay.queue, replay.counters[TAIL], job)
-    replay.counters[TAIL] += 1
+    counters, cores = replay.counters, replay.jobs.cores[job]
+    put(replay.jobs, replay.queue, counters[TAIL], job)
+    counters[TAIL] += 1
+    counters[NARROWEST] = min(cores, counters[NARROWEST])
 
 
 @kernel
 def join_by_rank(replay, rank, job):
     """Put a job into the queue at its place in a fixed order."""
     queue, counters = replay.queue, replay.counters
-    low, high = counters[HEAD], counters[TAIL]
+    low, high = 0, counters[TAIL]
     if low < high and rank[queue.job[high - 1]] < rank[job]:
         low = high
     while low < high:
@@ -71,12 +137,17 @@ def join_by_rank(replay, rank, job):
 @kernel
 def close_gap(queue, counters, kept, i):
     """Move the jobs from place ``i`` on forward to place ``kept``."""
-    if kept < i:
-        while i < counters[TAIL]:
-            move(queue, kept, i)
-            kept += 1
-            i += 1
-        counters[TAIL] = kept
+    gap = i - kept
+    if gap == 0:
+        return
+    counters[TAIL] -= gap
+    for place in range(kept, counters[TAIL]):
+        queue.job[place] = queue.job[place + gap]
+        queue.cores[place] = queue.cores[place + gap]
+        queue.walltime[place] = queue.walltime[place + gap]
+    if len(queue.score) > 0:
+        for place in range(kept, counters[TAIL]):
+            move_seen(queue, place, place + gap)
 
 
 @kernel
@@ -119,9 +190,11 @@ def merge(job, score, left, middle, right, to_job, to_score):
 @kernel
 def sort_queue(jobs, queue, counters):
     """Sort the queue by score: a natural merge sort, quick where little has changed."""
-    head, tail = counters[HEAD], counters[TAIL]
-    while end_of_run(queue.job, queue.score, head, tail) < tail:
-        left = head
+    tail = counters[TAIL]
+    if end_of_run(queue.job, queue.score, 0, tail) >= tail:
+        return
+    while end_of_run(queue.job, queue.score, 0, tail) < tail:
+        left = 0
         while left < tail:
             middle = end_of_run(queue.job, queue.score, left, tail)
             right = middle
@@ -129,28 +202,43 @@ def sort_queue(jobs, queue, counters):
                 right = end_of_run(queue.job, queue.score, middle, tail)
             merge(queue.job, queue.score, left, middle, right, queue.spare_job, queue.spare_score)
             left = right
-        for i in range(head, tail):
-            put(jobs, queue, i, queue.spare_job[i])
-            queue.score[i] = queue.spare_score[i]
+        for i in range(tail):
+            queue.job[i], queue.score[i] = queue.spare_job[i], queue.spare_score[i]
+    for i in range(tail):
+        put(jobs, queue, i, queue.job[i])
+
+
+@kernel
+def first_without_number(score, waiting):
+    """Return the first place whose score is no number, or -1."""
+    for i in range(waiting):
+        if score[i] != score[i]:
+            return i
+    return -1
 
 
 @kernel
 def some_job_fits(queue, counters):
-    """Tell whether any waiting job is narrow enough to start now."""
-    for i in range(counters[HEAD], counters[TAIL]):  # noqa: SIM110 (compiled)
-        if queue.cores[i] <= counters[FREE]:
+    """Tell whether any waiting job is narrow enough to start now.
+
+    ``counters[NARROWEST]`` is no more than the cores of any waiting job.
+    """
+    free = counters[FREE]
+    if free < counters[NARROWEST]:
+        return False
+    narrowest = NEVER
+    for i in range(counters[TAIL]):
+        narrowest = min(narrowest, queue.cores[i])
+        if narrowest <= free:
             return True
+    counters[NARROWEST] = narrowest
     return False
 
 
 @kernel
 def best(queue, counters):
     """Return the place of the first job in an unsorted queue that is not empty."""
-    found = counters[HEAD]
-    for i in range(found + 1, counters[TAIL]):
-        if comes_before(queue.score[i], queue.job[i], queue.score[found], queue.job[found]):
-            found = i
-    return found
+    return best_of_those(queue, counters[TAIL], TOO_WIDE, NEVER, 0)
 
 
 @kernel
@@ -158,15 +246,45 @@ def best_that_may_start(queue, counters, longest, extra):
     """Return the place of the first job in an unsorted queue that fits and is short enough or
     narrow enough, or NOBODY.
     """
-    found = NOBODY
-    for i in range(counters[HEAD], counters[TAIL]):
-        if (
-            queue.cores[i] <= counters[FREE]
-            and (queue.walltime[i] <= longest or queue.cores[i] <= extra)
-            and (
-                found == NOBODY
-                or comes_before(queue.score[i], queue.job[i], queue.score[found], queue.job[found])
-            )
-        ):
-            found = i
+    return best_of_those(queue, counters[TAIL], counters[FREE], longest, extra)
+
+
+@kernel
+def best_of_those(queue, tail, most, longest, extra):
+    """Return the place of the first job of those with at most so many cores that are short enough
+    or narrow enough, or NOBODY.
+
+    Few jobs come before all earlier ones, so most sweeps are done when they have been looked over.
+    """
+    score, job = queue.score, queue.job
+    extra = min(extra, most)
+    found, top, first = NOBODY, -np.inf, NEVER
+    for sweep in range((tail + SWEEP - 1) // SWEEP):
+        begin, end = sweep * SWEEP, min((sweep + 1) * SWEEP, tail)
+        if end == begin + SWEEP and not some_job_leads(queue, begin, top, most, longest, extra):
+            continue
+        for i in range(begin, end):
+            if leads(queue, i, top, most, longest, extra) and (score[i] > top or job[i] < first):
+                found, top, first = i, score[i], job[i]
     return found
+
+
+@kernel
+def leads(queue, i, top, most, longest, extra):
+    """Tell whether a job has at least that score and is among those; without a branch, which
+    processors could not foresee.
+    """
+    room = most if queue.walltime[i] <= longest else extra
+    return (queue.score[i] >= top) & (queue.cores[i] <= room)
+
+
+@kernel
+def some_job_leads(queue, begin, top, most, longest, extra):
+    """Tell whether a job of a sweep does so. All of them are counted: processors count several at
+    once.
+    """
+    leading = 0
+    for i in range(SWEEP):
+        place = np.uint64(begin + i)  # never counted from the end
+        leading += leads(queue, place, top, most, longest, extra)
+    return leading > 0

@@ -6,12 +6,13 @@ import numpy as np
 from numba import int64, types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REALS, SMALL_INTS
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, SMALL_INTS
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
     BAD_JOB,
     COUNTERS,
+    DEPTH,
     DUE,
     ENDING,
     FREE,
@@ -23,8 +24,14 @@ from queuesmith.engine.kernels.constants import (
     STEPS,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
-from queuesmith.engine.kernels.plan import PLAN_TYPE, Plan, advance_plan, change_plan
-from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
+from queuesmith.engine.kernels.plan import (
+    RESERVATION_PLAN_TYPE,
+    ReservationPlan,
+    advance_plan,
+    change_plan,
+    new_plan,
+)
+from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue, new_queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
     Running,
@@ -60,7 +67,7 @@ class Replay(NamedTuple):
     line: Line
     queue: Queue
     running: Running
-    plan: Plan
+    plan: ReservationPlan
     usage: Usage
     counters: Any
     start: Any
@@ -68,10 +75,20 @@ class Replay(NamedTuple):
 
 
 REPLAY_TYPE = types.NamedTuple(
-    [JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, PLAN_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS],
+    [
+        JOBS_TYPE,
+        LINE_TYPE,
+        QUEUE_TYPE,
+        RUNNING_TYPE,
+        RESERVATION_PLAN_TYPE,
+        USAGE_TYPE,
+        INTS,
+        INTS,
+        SMALL_INTS,
+    ],
     Replay,
 )
-SCORER_TYPE = int64(JOBS_TYPE, USAGE_TYPE, SMALL_INTS, REALS, int64, int64, int64, FROZEN_REALS)
+SCORER_TYPE = int64(QUEUE_TYPE, USAGE_TYPE, int64, int64, int64, int64, FROZEN_REALS)
 
 
 def new_replay(
@@ -101,15 +118,13 @@ def new_replay(
         How many reservations may come.
     """
     count = len(jobs.submit)
-    queued = count if planned or scored else 0
-    scores = count if scored else 0
     running = min(count + bookings, cores)
     steps = running + 2 * (count + bookings) + 3 if planned else 0
     counters = np.zeros(COUNTERS, np.int64)
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
     counters[BAD_JOB] = NOBODY
-    counters[MOST_WORK] = NEVER
+    counters[MOST_WORK] = counters[DEPTH] = NEVER
     lines = new_lines(
         np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis],
         nothing_kept(1) if keep is None else keep[np.newaxis],
@@ -117,21 +132,14 @@ def new_replay(
     return Replay(
         jobs,
         Line(lines.cores[0], lines.walltime[0], lines.job[0], lines.keep[0]),
-        Queue(
-            job=np.empty(queued, np.int32),
-            cores=np.empty(queued, np.int64),
-            walltime=np.empty(queued, np.int64),
-            score=np.empty(scores, np.float64),
-            spare_job=np.empty(scores, np.int32),
-            spare_score=np.empty(scores, np.float64),
-        ),
+        new_queue(count if planned or scored else 0, scored=scored),
         Running(
             end=np.empty(running, np.int64),
             job=np.empty(running, np.int32),
             due=np.empty(running, np.int64),
             due_cores=np.empty(running, np.int64),
         ),
-        Plan(time=np.empty(steps, np.int64), free=np.empty(steps, np.int64)),
+        new_plan(steps, running, cores),
         usage,
         counters,
         np.full(count, -1, np.int64),
@@ -164,7 +172,7 @@ def end_job(replay, now):
     counters[FREE] += cores
     due = replay.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, cores)
-    if counters[STEPS] > 0:
+    if counters[STEPS] != 0:
         change_plan(replay.plan, counters, now, due, cores)
     if len(replay.usage.level) > 0:
         use_cores(replay.usage, jobs.user[job], -cores, now)
@@ -184,7 +192,7 @@ def next_instant(replay):
 def complete(replay, now):
     """Release the cores of all jobs that end now; tells whether there was any."""
     counters = replay.counters
-    if counters[STEPS] > 0:
+    if counters[STEPS] != 0:
         advance_plan(replay.plan, counters, now)
     before = counters[ENDING]
     while counters[ENDING] > 0 and replay.running.end[0] == now:

@@ -23,8 +23,8 @@ from queuesmith.engine.kernels.line import some_line_keeps
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, end_job, next_instant, start_job
 from queuesmith.engine.kernels.rules import RULES_TYPE, Rules, choose
 from queuesmith.engine.kernels.strategy_queue import (
-    POOL_TYPE,
-    Pool,
+    STRATEGY_QUEUE_TYPE,
+    StrategyQueue,
     join_pool,
     start_by_strategy,
     take_out_started,
@@ -42,10 +42,10 @@ class Tally(NamedTuple):
     window: Any  # one number: seconds, or 0 for all that ended
 
 
-class Ruled(NamedTuple):
+class RuleBasedReplay(NamedTuple):
     """A replay under a rule base, or under two that choose order and algorithm."""
 
-    pool: Pool
+    pool: StrategyQueue
     tally: Tally
     rules: Rules
     more_rules: Rules
@@ -53,16 +53,16 @@ class Ruled(NamedTuple):
     count: Any  # how often each strategy was chosen
 
 
-RULED_TYPE = types.NamedTuple(
+RULE_BASED_TYPE = types.NamedTuple(
     [
-        POOL_TYPE,
+        STRATEGY_QUEUE_TYPE,
         types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
         RULES_TYPE,
         RULES_TYPE,
         REALS,
         INTS,
     ],
-    Ruled,
+    RuleBasedReplay,
 )
 
 # What a State has, field by field, and the room for the features' values.
@@ -196,7 +196,9 @@ def replay_ruled(ruled, describe, score_queue, cores):
         now = next_instant(replay)
 
 
-@entry(void(RULED_TYPE, types.FunctionType(DESCRIBE_TYPE), types.FunctionType(SCORER_TYPE), int64))
-def run_ruled(ruled, describe, score_queue, cores):
+@entry(
+    void(RULE_BASED_TYPE, types.FunctionType(DESCRIBE_TYPE), types.FunctionType(SCORER_TYPE), int64)
+)
+def run_rule_based(ruled, describe, score_queue, cores):
     """Replay all jobs under a rule base; fills ``replay.start`` and the counts."""
     replay_ruled(ruled, describe, score_queue, cores)

@@ -16,7 +16,6 @@ from queuesmith.engine.kernels.constants import (
     DUE,
     ENDING,
     FREE,
-    HEAD,
     NEVER,
     NEXT_START,
     RELEASED,
@@ -26,11 +25,11 @@ from queuesmith.engine.kernels.constants import (
     WAITING,
 )
 from queuesmith.engine.kernels.passes import start_within_plan
-from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest
+from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
-    POOL_TYPE,
-    Pool,
+    STRATEGY_QUEUE_TYPE,
+    StrategyQueue,
     join_pool,
     queue_sorted,
     take_out_started,
@@ -54,10 +53,10 @@ class Booking(NamedTuple):
     holding: Any  # whether each holds its cores now
 
 
-class Tuning(NamedTuple):
+class SelfTuningReplay(NamedTuple):
     """A replay of the self-tuning planner, and the record of its steps."""
 
-    pool: Pool
+    pool: StrategyQueue
     booking: Booking
     settings: Any  # decider, preferred candidate, whether completions are steps too
     margin: Any  # one number, a share
@@ -68,9 +67,9 @@ class Tuning(NamedTuple):
     waiting: Any  # how many jobs were planned in each step
 
 
-TUNING_TYPE = types.NamedTuple(
+SELF_TUNING_TYPE = types.NamedTuple(
     [
-        POOL_TYPE,
+        STRATEGY_QUEUE_TYPE,
         types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking),
         FROZEN_INTS,
         FROZEN_REALS,
@@ -80,7 +79,7 @@ TUNING_TYPE = types.NamedTuple(
         INTS,
         INTS,
     ],
-    Tuning,
+    SelfTuningReplay,
 )
 PLAN_VALUE_TYPE = float64(REALS)
 
@@ -153,7 +152,7 @@ def measure_plan(tuning, now, cores):
         horizon = max(horizon, due)
         busy += float(due - now) * jobs.cores[job]
     measures[:] = 0.0
-    for i in range(counters[HEAD], counters[TAIL]):
+    for i in range(counters[TAIL]):
         walltime, width = queue.walltime[i], queue.cores[i]
         begin = earliest(plan, counters, walltime, width, NEVER)
         change_plan(plan, counters, begin, begin + walltime, -width)
@@ -166,7 +165,7 @@ def measure_plan(tuning, now, cores):
         measures[PLAN_RESPONSE] += response
         measures[PLAN_WAIT] += response - walltime
         measures[PLAN_SLOWDOWN] += response / walltime
-    count = counters[TAIL] - counters[HEAD]
+    count = counters[TAIL]
     measures[PLAN_ARTWW] /= widths
     measures[PLAN_SLDWA] /= areas
     for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):
@@ -271,14 +270,14 @@ def replay_tuning(tuning, score_queue, plan_value, cores, until):
 
 @entry(
     void(
-        TUNING_TYPE,
+        SELF_TUNING_TYPE,
         types.FunctionType(SCORER_TYPE),
         types.FunctionType(PLAN_VALUE_TYPE),
         int64,
         int64,
     )
 )
-def run_tuning(tuning, score_queue, plan_value, cores, until):
+def run_self_tuning(tuning, score_queue, plan_value, cores, until):
     """Replay under the self-tuning planner, up to but not including an instant."""
     replay_tuning(tuning, score_queue, plan_value, cores, until)
 
@@ -289,20 +288,13 @@ def room_for(tuning, now, begin, duration, cores):
     as far as running jobs and accepted reservations tell.
     """
     replay = tuning.pool.replay
-    plan, counters = replay.plan, replay.counters
     begin_plan_around(tuning, now)
-    first = begin
-    for i in range(counters[STEPS]):
-        if plan.free[i] < cores:
-            if plan.time[i] - first >= duration:
-                break
-            # Not before this step is over; the last step is never short of cores.
-            first = max(first, plan.time[i + 1])
-    counters[STEPS] = 0
+    first = earliest_from(replay.plan, replay.counters, begin, duration, cores)
+    replay.counters[STEPS] = 0
     return first
 
 
-@entry(int64(TUNING_TYPE, int64, int64, int64, int64))
+@entry(int64(SELF_TUNING_TYPE, int64, int64, int64, int64))
 def answer_request(tuning, now, begin, duration, cores):
     """Answer a request for a reservation: the earliest instant from ``begin`` on with room."""
     counters = tuning.pool.replay.counters

@@ -11,8 +11,8 @@ from queuesmith.engine.kernels.constants import (
     ACTIVE,
     BAD_JOB,
     BAD_TIME,
+    DEPTH,
     FREE,
-    HEAD,
     NEVER,
     NOBODY,
     PLAN,
@@ -36,12 +36,12 @@ from queuesmith.engine.kernels.queue import join_at_end, sort_queue
 from queuesmith.engine.kernels.replay import REPLAY_TYPE, SCORER_TYPE, Replay
 
 
-class Pool(NamedTuple):
+class StrategyQueue(NamedTuple):
     """The waiting jobs of a policy that chooses, so that any strategy can begin at once.
 
     Besides the lines they form a ring in the order of submission, whose anchor is the last place.
-    A strategy is a row of two: its line, or where its order changes ``-1 - k`` for the row k of
-    ``parameters`` with which that order is scored; and its backfill.
+    A strategy is a row of three: its line, or where its order changes ``-1 - k`` for the row k of
+    ``parameters`` with which that order is scored; its backfill; how deep it plans.
     """
 
     replay: Replay
@@ -52,16 +52,19 @@ class Pool(NamedTuple):
     parameters: Any
 
 
-POOL_TYPE = types.NamedTuple(
-    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE], Pool
+STRATEGY_QUEUE_TYPE = types.NamedTuple(
+    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE],
+    StrategyQueue,
 )
 
 
-def new_pool(replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any) -> Pool:
+def new_strategy_queue(
+    replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any
+) -> StrategyQueue:
     """Return a pool in which nobody waits."""
     anchor = len(replay.jobs.submit)
     ring = np.full((2, anchor + 1), anchor, np.int32)
-    return Pool(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)
+    return StrategyQueue(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)
 
 
 @kernel
@@ -90,7 +93,7 @@ def leave_pool(pool, job):
 def queue_in_line(pool, k):
     """Put the jobs of a line into the queue."""
     replay, line = pool.replay, line_of(pool.lines, k)
-    replay.counters[HEAD] = replay.counters[TAIL] = 0
+    replay.counters[TAIL] = 0
     place = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
     while place != NOBODY:
         join_at_end(replay, line.job[place])
@@ -101,25 +104,16 @@ def queue_in_line(pool, k):
 def queue_scored(pool, k, score_queue, now, cores):
     """Put the waiting jobs into the queue, unsorted, with their scores; tells of a bad one."""
     replay, queue, counters = pool.replay, pool.replay.queue, pool.replay.counters
-    counters[HEAD] = counters[TAIL] = 0
+    counters[TAIL] = 0
     anchor = len(pool.following) - 1
     job = pool.following[anchor]
     while job != anchor:
         join_at_end(replay, job)
         job = pool.following[job]
-    tail = counters[TAIL]
-    bad = score_queue(
-        replay.jobs,
-        replay.usage,
-        queue.job[:tail],
-        queue.score[:tail],
-        now,
-        cores,
-        counters[FREE],
-        pool.parameters[k],
-    )
+    waiting, free = counters[TAIL], counters[FREE]
+    bad = score_queue(queue, replay.usage, waiting, now, cores, free, pool.parameters[k])
     if bad >= 0:
-        counters[BAD_JOB], counters[BAD_TIME], counters[ACTIVE] = bad, now, k
+        counters[BAD_JOB], counters[BAD_TIME], counters[ACTIVE] = queue.job[bad], now, k
     return bad < 0
 
 
@@ -144,6 +138,7 @@ def start_by_strategy(pool, strategy, score_queue, now, cores):
     if backfill == PLAN or order < 0:
         counters[WORK] += counters[WAITING]
     if backfill == PLAN:
+        counters[DEPTH] = pool.strategies[strategy, 2]
         if not queue_sorted(pool, order, score_queue, now, cores):
             return False
         start_as_planned(replay, now)
@@ -167,6 +162,6 @@ def take_out_started(pool, before):
 
 
 @entry(SCORER_TYPE)
-def score_nobody(jobs, usage, waiting, scores, now, cores, free, parameters):
+def score_nobody(queue, usage, waiting, now, cores, free, parameters):
     """Stand in where no strategy's order changes with time."""
     return -1

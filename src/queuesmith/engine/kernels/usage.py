@@ -59,14 +59,14 @@ def usage_share(usage, user, clock, total):
 
 
 @kernel
-def share_fairly(jobs, usage, waiting, clock, total, halvings):
+def share_fairly(users, usage, waiting, clock, total, halvings):
     """Compute the fair shares of those whose jobs wait, each once however many jobs they are.
 
     They are 2 to the power of minus so many halvings for each part of the whole usage.
     """
     usage.clock[2] += 1.0
-    for i in range(len(waiting)):
-        user = jobs.user[waiting[i]]
+    for i in range(waiting):
+        user = users[i]
         if usage.scored[user] != usage.clock[2]:
             usage.scored[user] = usage.clock[2]
             share = usage_share(usage, user, clock, total)
@@ -81,7 +81,7 @@ def fair_share(usage, user):
 
 
 @kernel
-def share_nothing(jobs, usage, waiting, clock, total, halvings):
+def share_nothing(users, usage, waiting, clock, total, halvings):
     """Stand in where an order does not look at fair shares."""
 
 

@@ -15,18 +15,20 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
-from queuesmith.grid.dynamic.result import DynamicResult, Run
 from queuesmith.grid.dynamic.scenario import Scenario
+from queuesmith.grid.etc.mapping import checked_machines
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.heuristics.heuristics import HEURISTICS, heuristic_named
-from queuesmith.grid.mapping import Mapping as MachineMapping
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.verify import verify
 
 #: Maps waiting jobs to the machines that are there: a machine for each row of the matrix.
 Mapper = Callable[[EtcMatrix], NDArray[np.int64]]
@@ -77,8 +79,11 @@ def replay_grid(
     *,
     trigger: Trigger | None = None,
     name: str | None = None,
-) -> DynamicResult:
+) -> Schedule:
     """Replay arrivals and machine events; map the waiting jobs every so often.
+
+    The schedule has a piece for each attempt: those broken off because a machine left, and the one
+    that finished, from which ``start`` and ``end`` are. ``seconds`` is how long deciding took.
 
     Parameters
     ----------
@@ -93,12 +98,12 @@ def replay_grid(
         What the result is called; by default after the method.
 
     >>> from queuesmith.grid.dynamic.scenario import generate_scenario
-    >>> replay_grid(generate_scenario(20, 3), "mct-at-once").restarts.sum()
-    np.int64(0)
+    >>> len(replay_grid(generate_scenario(20, 3), "mct-at-once").parts)
+    20
     """
     mapper, chosen = _mapper(method, trigger or Trigger(seconds=60.0))
     label = method if isinstance(method, str) else str(getattr(method, "__name__", "mapper"))
-    return _Replay(scenario, mapper, chosen).run(label if name is None else name)
+    return verify(_GridReplay(scenario, mapper, chosen).run(label if name is None else name))
 
 
 def compare_dynamic(
@@ -107,8 +112,8 @@ def compare_dynamic(
     *,
     loads: Sequence[float] = (),
     trigger: Trigger | None = None,
-) -> list[dict[str, Any]]:
-    """Replay the same jobs under several methods and loads; return a row for each.
+) -> list[Schedule]:
+    """Replay the same jobs under several methods and loads: load by load, method by method.
 
     Parameters
     ----------
@@ -124,7 +129,7 @@ def compare_dynamic(
     named = dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
     scenarios = [scenario.with_load(load) for load in loads] or [scenario]
     return [
-        replay_grid(each, method, trigger=trigger, name=name).to_dict()
+        replay_grid(each, method, trigger=trigger, name=name)
         for each in scenarios
         for name, method in named.items()
     ]
@@ -133,10 +138,8 @@ def compare_dynamic(
 def _mapper(method: str | Mapper, trigger: Trigger) -> tuple[Mapper, Trigger]:
     if not isinstance(method, str):
         return method, trigger
-    heuristic = method.removesuffix(AT_ONCE)
-    if heuristic not in HEURISTICS:
-        heuristic_named(method)
-    function = HEURISTICS[heuristic]
+    plain = method.removesuffix(AT_ONCE)
+    function = heuristic_named(plain if plain in HEURISTICS else method)
 
     def mapper(matrix: EtcMatrix) -> NDArray[np.int64]:
         return function(matrix, np.arange(matrix.jobs))
@@ -155,7 +158,17 @@ class _Machine:
     planned: list[int] = field(default_factory=list)
 
 
-class _Replay:
+class _Attempt(NamedTuple):
+    """One attempt at a job: finished, or broken off because the machine left."""
+
+    start: float
+    job: int
+    machine: int
+    end: float
+    finished: bool
+
+
+class _GridReplay:
     """A replay in progress."""
 
     def __init__(self, scenario: Scenario, mapper: Mapper, trigger: Trigger) -> None:
@@ -169,12 +182,12 @@ class _Replay:
         self.come_since = 0  # jobs that joined the unmapped since the last mapping
         self.changed = False  # whether anything came, left or joined since then
         self.ends: list[tuple[float, int, int]] = []
-        self.runs: list[Run] = []
+        self.attempts: list[_Attempt] = []
         self.finished = 0
         self.decisions = 0
         self.seconds = 0.0
 
-    def run(self, name: str) -> DynamicResult:
+    def run(self, name: str) -> Schedule:
         """Replay until every job has finished."""
         now = 0.0
         while self.finished < self.scenario.jobs:
@@ -185,8 +198,26 @@ class _Replay:
             if self._is_time_to_map(now):
                 self._map(now)
             self._start(now)
-        runs = tuple(sorted(self.runs, key=lambda run: (run.start, run.job)))
-        return DynamicResult(self.scenario, name, runs, self.decisions, self.seconds)
+        return self._schedule(name)
+
+    def _schedule(self, name: str) -> Schedule:
+        jobs = self.scenario.workload
+        position = np.argsort(jobs.id)  # jobs are numbered by their row in the matrix
+        begin, row, place, stop, done = map(np.array, zip(*sorted(self.attempts), strict=True))
+        job = position[row]
+        start, end = np.empty(len(jobs)), np.empty(len(jobs))
+        start[job[done]], end[job[done]] = begin[done], stop[done]
+        return Schedule(
+            jobs,
+            self.scenario,
+            start,
+            name,
+            seconds=self.seconds,
+            own_end=end,
+            own_submit=self.scenario.submit[jobs.id],
+            pieces=Pieces(job, begin, stop, np.ones_like(job), place),
+            facts={"decisions": self.decisions},
+        )
 
     # -- the clock -----------------------------------------------------------------------------
 
@@ -226,7 +257,7 @@ class _Replay:
         while self.ends and self.ends[0][0] <= now:
             end, number, job = heapq.heappop(self.ends)
             machine = self.machines[number]
-            self.runs.append(Run(job, number, machine.started, end, True))
+            self.attempts.append(_Attempt(machine.started, job, number, end, True))
             machine.running = None
             self.finished += 1
 
@@ -246,7 +277,7 @@ class _Replay:
         machine = self.machines[number]
         back = machine.planned
         if machine.running is not None:
-            self.runs.append(Run(machine.running, number, machine.started, now, False))
+            self.attempts.append(_Attempt(machine.started, machine.running, number, now, False))
             back = [machine.running, *back]
             self.ends = [end for end in self.ends if end[1] != number]
             heapq.heapify(self.ends)
@@ -326,4 +357,4 @@ class _Replay:
         machine = self.mapper(matrix)
         self.seconds += time.perf_counter() - began
         self.decisions += 1
-        return MachineMapping(matrix, machine, "mapper").machine
+        return checked_machines(matrix, machine, "mapper")

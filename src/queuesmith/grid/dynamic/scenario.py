@@ -5,21 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
-from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes
+from queuesmith.base.registry import known
+from queuesmith.cluster.machine import Places
 from queuesmith.grid.etc.files import from_work
-from queuesmith.grid.etc.matrix import EtcMatrix, Floats
-
-if TYPE_CHECKING:
-    from queuesmith.workload import Workload
+from queuesmith.grid.etc.matrix import EtcMatrix, Floats, workload_of
+from queuesmith.grid.etc.measures import MEASURES
+from queuesmith.grid.etc.rules import first_wrong, misplaced, rounding
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.workload import Workload
 
 #: What counts as the work of a job of a log.
 WORK_OF = ("core-seconds", "seconds")
@@ -47,6 +51,8 @@ class MachineEvent:
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """Jobs that arrive over time, and machines that come and go.
+
+    It is what a schedule of these jobs runs on.
 
     Parameters
     ----------
@@ -126,6 +132,78 @@ class Scenario:
         for machine, start in since.items():
             spans[machine].append((start, float("inf")))
         return spans
+
+    # -- as the machine of a schedule ----------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """What messages and figures call it."""
+        return self.matrix.name
+
+    @property
+    def cores(self) -> int:
+        """How many machines are ever there: each runs one job at a time."""
+        return self.machines
+
+    @property
+    def places(self) -> Places:
+        """The machines by name, with one core each."""
+        return self.matrix.places
+
+    @property
+    def measures(self) -> Mapping[str, Callable[[Schedule], float]]:
+        """What the literature of grids measures: mean_flowtime and fitness."""
+        return MEASURES
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The jobs as a log has them, by their arrival in whole seconds."""
+        return workload_of(self.matrix, self.submit)
+
+    def violations(self, schedule: Schedule) -> list[str]:
+        """Return a sentence for each rule of this grid that a schedule breaks.
+
+        Every attempt begins after its job has arrived and runs while its machine is there. The last
+        one takes the job's time; the others are broken off, each when its machine leaves.
+        """
+        found = misplaced(schedule, self.matrix.times)
+        if found:
+            return found
+        parts = schedule.parts
+        row = schedule.workload.id[parts.job]
+        needed, slack = self.matrix.times[row, parts.place], rounding(parts.end)
+        leaves, ends = self._leaving(parts), schedule.end[parts.job]
+        final = parts.end == ends
+        rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
+            (
+                parts.start < self.submit[row],
+                lambda piece: f"starts before it arrives at {self.submit[row[piece]]:g}",
+            ),
+            (
+                ~(parts.end <= leaves + slack),
+                lambda piece: "runs while that machine is not there",
+            ),
+            (
+                final & (np.abs(parts.length - needed) > slack),
+                lambda piece: f"takes another time than its {needed[piece]:g} s",
+            ),
+            (
+                ~final & ((parts.end != leaves) | (parts.length > needed + slack)),
+                lambda piece: "breaks off although that machine does not leave then",
+            ),
+            (parts.end > ends, lambda piece: "begins anew although the job has finished"),
+        ]
+        return [sentence for rule in rules for sentence in first_wrong(schedule, *rule)]
+
+    def _leaving(self, parts: Pieces) -> Floats:
+        """Return when the machine of each attempt leaves next; -inf where it is not there."""
+        leaves = np.full(len(parts), -np.inf)
+        for machine, spans in enumerate(self.presence()):
+            mine = np.flatnonzero(parts.place == machine)
+            first, last = np.array(spans).reshape(-1, 2).T
+            span = np.searchsorted(first, parts.start[mine], side="right") - 1
+            leaves[mine] = np.where(span >= 0, last[np.maximum(span, 0)], -np.inf)
+        return leaves
 
 
 def generate_scenario(
@@ -209,8 +287,7 @@ def scenario_from_log(
     inconsistency, seed
         As in `generate_scenario`.
     """
-    if work not in WORK_OF:
-        raise UsageError(f"the work is '{work}', but it must be one of: {', '.join(WORK_OF)}.")
+    known("kind of work", work, WORK_OF)
     if not len(workload):
         raise WorkloadError(f"log '{workload.name}' has no jobs to map. Give another one.")
     amount = workload.work if work == "core-seconds" else workload.runtime

@@ -1,34 +1,32 @@
-"""Files of jobs and machines: the benchmark's format, CSV, work and capacities, mappings."""
+"""Files of jobs and machines: the benchmark's format, CSV, work and capacities."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from queuesmith.base.checks import positive
 from queuesmith.base.errors import WorkloadError
-from queuesmith.base.files import (
-    AnyPath,
-    check_text,
-    decoded,
-    format_suffix,
-    log_name,
-    read_bytes,
-    write_bytes,
-)
+from queuesmith.base.files import AnyPath, format_suffix, log_name, write_bytes
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
-from queuesmith.grid.mapping import Mapping
+from queuesmith.grid.etc.tables import (
+    MOST_DIGITS,
+    TABLE_SUFFIXES,
+    csv_text,
+    has_separator,
+    is_name,
+    number,
+    numbers,
+    one_width,
+    rows_of,
+    text_of,
+    whole,
+)
 
-SEPARATORS = ",;\t"
-TABLE_SUFFIXES = (".csv", ".tsv")
 JOB_WORDS = ("job", "jobs", "task", "name", "id")
-INFINITE = ("inf", "+inf", "infinity", "+infinity")
 
 
 def read_etc(
@@ -45,9 +43,9 @@ def read_etc(
     ----------
     path
         Either the benchmark's format: a line ``jobs machines k``, then one value a line, job by
-        job; or a table separated by commas, semicolons or tabs: a row for each job, a column for
-        each machine, ``inf`` or nothing where a machine cannot run a job, and if wanted a first
-        row of machine names and a first column of job names.
+        job; or a table separated by commas, semicolons, tabs or, in a ``.csv``, blanks: a row
+        for each job, a column for each machine, ``inf`` or nothing where a machine cannot run a
+        job, and if wanted a first row of machine names and a first column of job names.
     jobs, machines
         How many there are, where a file of the benchmark's format has no first line that says so.
     ready
@@ -56,8 +54,9 @@ def read_etc(
         What a time of 0 counts as, in files that round short times down to it; by default such a
         time is an error.
     """
-    text = _text_of(path, "an instance")
-    if format_suffix(path) in TABLE_SUFFIXES or _has_separator(text):
+    text = text_of(path, "an instance")
+    named_table = format_suffix(path) in TABLE_SUFFIXES and not _has_header(text)
+    if named_table or has_separator(text):
         table = _from_table(text, path)
     else:
         table = _from_values(text, path, jobs, machines)
@@ -84,7 +83,7 @@ def write_etc(matrix: EtcMatrix, path: AnyPath) -> None:
             for name, row in zip(matrix.job_names, matrix.times.tolist(), strict=True)
         ]
         head = ["job", *matrix.machine_names]
-        write_bytes(path, _csv_text([head, *rows], "\t" if suffix == ".tsv" else ","))
+        write_bytes(path, csv_text([head, *rows], "\t" if suffix == ".tsv" else ","))
     else:
         lines = [f"{matrix.jobs} {matrix.machines} 0", *map(repr, matrix.times.ravel().tolist())]
         write_bytes(path, ("\n".join(lines) + "\n").encode())
@@ -159,70 +158,18 @@ class Amounts(NamedTuple):
 
 def read_amounts(path: AnyPath) -> Amounts:
     """Read rows of ``value``, ``name,value`` or ``name,value,ready``."""
-    rows = _rows_of(_text_of(path, "a list of jobs or machines"), path)
-    if len(rows) > 1 and _number(rows[0][-1]) is None:
+    rows = rows_of(text_of(path, "a list of jobs or machines"), path)
+    if len(rows) > 1 and number(rows[0][-1]) is None:
         rows = rows[1:]
-    width = _one_width(rows, path)
+    width = one_width(rows, path)
     if width > 3:
         raise WorkloadError(
             f"'{path}' has {width} columns, but a list of jobs or machines has a value, or a name "
             "and a value, and for machines a ready time. Leave the others out."
         )
     names = tuple(row[0] for row in rows) if width > 1 else None
-    numbers = _numbers([row[1:] if width > 1 else row for row in rows], path)
-    return Amounts(names, numbers[:, 0], numbers[:, 1] if width == 3 else None)
-
-
-def read_solution(path: AnyPath) -> NDArray[np.int64]:
-    """Read a published solution: the machine of each job, counted from 0."""
-    words = _text_of(path, "a solution").split()
-    wrong = next((word for word in words if not word.isascii() or not word.isdigit()), None)
-    if wrong is not None:
-        raise WorkloadError(
-            f"'{path}' has '{wrong[:40]}' where the number of a machine is due, a whole number "
-            "from 0. Give a .sol file, one number a job."
-        )
-    return np.array([int(word) for word in words], dtype=np.int64)
-
-
-def read_mapping(path: AnyPath, matrix: EtcMatrix) -> Mapping:
-    """Read a mapping of an instance: a published solution, or a table that names jobs and machines.
-
-    Of a table, the columns ``job`` and ``machine`` count, as `write_mapping` writes them.
-    """
-    if format_suffix(path) not in TABLE_SUFFIXES:
-        return Mapping(matrix, read_solution(path), log_name(path))
-    rows = _rows_of(_text_of(path, "a mapping"), path)
-    _one_width(rows, path)
-    head = [cell.lower() for cell in rows[0]]
-    if "job" not in head or "machine" not in head:
-        raise WorkloadError(
-            f"'{path}' has the columns {', '.join(rows[0])}, but a mapping needs 'job' and "
-            "'machine'. Name them in the first row."
-        )
-    chosen = {row[head.index("job")]: row[head.index("machine")] for row in rows[1:]}
-    number = {name: place for place, name in enumerate(matrix.machine_names)}
-    machine = [number.get(chosen.get(job, ""), -1) for job in matrix.job_names]
-    if -1 in machine:
-        job = matrix.job_names[machine.index(-1)]
-        raise WorkloadError(
-            f"'{path}' gives job '{job}' the machine '{chosen.get(job, '')}', but instance "
-            f"'{matrix.name}' has no machine of that name. Give one of its machines to every job."
-        )
-    return Mapping(matrix, np.array(machine), log_name(path))
-
-
-def write_mapping(mapping: Mapping, path: AnyPath) -> None:
-    """Write a mapping as CSV: job, machine, start and finish, in the order of the jobs."""
-    jobs, machines = mapping.matrix.job_names, mapping.matrix.machine_names
-    columns = (
-        jobs,
-        [machines[m] for m in mapping.machine],
-        map(repr, mapping.start.tolist()),
-        map(repr, mapping.finish.tolist()),
-    )
-    rows = [("job", "machine", "start", "finish"), *zip(*columns, strict=True)]
-    write_bytes(path, _csv_text(rows, "\t" if format_suffix(path) == ".tsv" else ","))
+    values = numbers([row[1:] if width > 1 else row for row in rows], path)
+    return Amounts(names, values[:, 0], values[:, 1] if width == 3 else None)
 
 
 # -- one value a line ------------------------------------------------------------------------------
@@ -232,11 +179,11 @@ def _from_values(text: str, path: AnyPath, jobs: int | None, machines: int | Non
     words = text.split()
     head = text.lstrip().split("\n", 1)[0].split()
     given = jobs is not None and machines is not None and len(words) == jobs * machines
-    if not given and len(head) in (2, 3) and all(w.isascii() and w.isdigit() for w in head):
+    if not given and _is_header(head):
         words = words[len(head) :]
         shape = (
-            _agreed(int(head[0]), jobs, "jobs", path),
-            _agreed(int(head[1]), machines, "machines", path),
+            _agreed(whole(head[0], "its number of jobs", path), jobs, "jobs", path),
+            _agreed(whole(head[1], "its number of machines", path), machines, "machines", path),
         )
     elif jobs is None or machines is None:
         raise WorkloadError(
@@ -248,6 +195,19 @@ def _from_values(text: str, path: AnyPath, jobs: int | None, machines: int | Non
     values = _values(words, path)
     _check_count(len(values), shape, path)
     return _Table(values.reshape(shape))
+
+
+def _is_header(words: Sequence[str]) -> bool:
+    return len(words) in (2, 3) and all(word.isascii() and word.isdigit() for word in words)
+
+
+def _has_header(text: str) -> bool:
+    """Tell whether a file has the benchmark's first line, and as many values as that says."""
+    words = text.split()
+    head = text.lstrip().split("\n", 1)[0].split()
+    if not _is_header(head) or any(len(word) > MOST_DIGITS for word in head):
+        return False
+    return len(words) - len(head) == int(head[0]) * int(head[1])
 
 
 def _agreed(said: int, asked: int | None, what: str, path: AnyPath) -> int:
@@ -280,7 +240,7 @@ def _values(words: Sequence[str], path: AnyPath) -> Floats:
         quick = np.array([np.inf])
     if np.isfinite(quick).all() and not any("_" in word for word in words):
         return quick
-    numbers = [_number(word) for word in words]
+    numbers = [number(word) for word in words]
     if None in numbers:
         place = numbers.index(None)
         raise WorkloadError(
@@ -294,16 +254,16 @@ def _values(words: Sequence[str], path: AnyPath) -> Floats:
 
 
 def _from_table(text: str, path: AnyPath) -> _Table:
-    rows = _rows_of(text, path)
-    width = _one_width(rows, path)
+    rows = rows_of(text, path)
+    width = one_width(rows, path)
     machine_names: tuple[str, ...] | None = None
     job_names: tuple[str, ...] | None = None
     head = rows[0]
     named = head[0].lower() in JOB_WORDS
-    if named or all(_is_name(cell) for cell in head[1:] or head):
+    if named or all(is_name(cell) for cell in head[1:] or head):
         rows, machine_names = rows[1:], tuple(head)
         named = named or not head[0]
-    if rows and width > 1 and (named or all(_is_name(row[0]) for row in rows)):
+    if rows and width > 1 and (named or all(is_name(row[0]) for row in rows)):
         job_names = tuple(row[0] for row in rows)
         rows = [row[1:] for row in rows]
         machine_names = machine_names and machine_names[1:]
@@ -311,44 +271,7 @@ def _from_table(text: str, path: AnyPath) -> _Table:
     _check_names(job_names, "job", path)
     if not rows:
         raise WorkloadError(f"'{path}' has no row below its header. Give a row for each job.")
-    return _Table(_numbers(rows, path), job_names, machine_names)
-
-
-def _rows_of(text: str, path: AnyPath) -> list[list[str]]:
-    first = text.split("\n", 1)[0]
-    separator = max(SEPARATORS, key=first.count)
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
-    except csv.Error as error:
-        raise WorkloadError(
-            f"'{path}' is no table ({error}). Write it again as CSV, a row for each job."
-        ) from None
-    return [[cell.strip() for cell in line] for line in lines if any(line) or len(line) > 1]
-
-
-def _one_width(rows: list[list[str]], path: AnyPath) -> int:
-    width = len(rows[0])
-    for place, row in enumerate(rows):
-        if len(row) != width:
-            raise WorkloadError(
-                f"row {place + 1} of '{path}' has {len(row)} cells, but the first has {width}. "
-                "Give every row as many; leave a cell empty where a machine cannot run a job."
-            )
-    return width
-
-
-def _numbers(rows: list[list[str]], path: AnyPath) -> Floats:
-    """Return the cells as numbers; an empty one is a machine that cannot run the job."""
-    table = [[math.inf if not cell else _number(cell) for cell in row] for row in rows]
-    for row, (numbers, cells) in enumerate(zip(table, rows, strict=True)):
-        if None in numbers:
-            column = numbers.index(None)
-            raise WorkloadError(
-                f"'{path}' has '{cells[column][:40]}' in row {row + 1} of its times, column "
-                f"{column + 1}, which is no number. Correct it, or give inf where a machine "
-                "cannot run a job."
-            )
-    return np.array(table, dtype=np.float64)
+    return _Table(numbers(rows, path), job_names, machine_names)
 
 
 def _check_names(names: tuple[str, ...] | None, what: str, path: AnyPath) -> None:
@@ -361,29 +284,7 @@ def _check_names(names: tuple[str, ...] | None, what: str, path: AnyPath) -> Non
         seen.add(name)
 
 
-def _is_name(cell: str) -> bool:
-    return bool(cell) and _number(cell) is None
-
-
-def _number(word: str) -> float | None:
-    """Return a word as a number, or None; one too large to be held is none."""
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    if "_" in word or (math.isinf(value) and word.lower().strip() not in INFINITE):
-        return None
-    return value
-
-
-# -- both ------------------------------------------------------------------------------------------
-
-
-def _text_of(path: AnyPath, what: str) -> str:
-    text = decoded(check_text(read_bytes(path), path, what)).strip("\r\n")
-    if not text.strip(" \r\n"):
-        raise WorkloadError(f"'{path}' is empty, but {what} is to be read. Give another file.")
-    return text
+# -- all ------------------------------------------------------------------------------------------
 
 
 def _without_zeros(times: Floats, zero_as: float | None, path: AnyPath) -> Floats:
@@ -398,16 +299,6 @@ def _without_zeros(times: Floats, zero_as: float | None, path: AnyPath) -> Float
             "Correct it; where a file rounds short times down, say what 0 counts as: zero_as=1e-6."
         )
     return np.where(zero, positive("zero_as", zero_as, "Give for example 1e-6."), times)
-
-
-def _has_separator(text: str) -> bool:
-    return any(separator in text[:100_000].split("\n", 1)[0].strip() for separator in SEPARATORS)
-
-
-def _csv_text(rows: Sequence[Sequence[str]], separator: str) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
 
 
 def _check_positive(values: Floats, what: str, of: str, name: str) -> None:

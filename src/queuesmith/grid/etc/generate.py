@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry, known
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 
 #: A gamma variate may come out as 0, which is no time.
@@ -40,7 +40,7 @@ class RangeModel:
     def __post_init__(self) -> None:
         number("job_range", self.job_range, 1, 1e12, "Give for example 3000.")
         number("machine_range", self.machine_range, 1, 1e12, "Give for example 1000.")
-        _check_consistency(self.consistency)
+        known("consistency", self.consistency, CONSISTENCIES)
 
     def draw(self, jobs: int, machines: int, rng: np.random.Generator) -> Floats:
         """Return the times of an inconsistent matrix."""
@@ -75,7 +75,7 @@ class VariationModel:
         positive("mean", self.mean, "Give for example 1000.")
         number("job_variation", self.job_variation, 1e-6, 10, "Give for example 0.6.")
         number("machine_variation", self.machine_variation, 1e-6, 10, "Give for example 0.6.")
-        _check_consistency(self.consistency)
+        known("consistency", self.consistency, CONSISTENCIES)
 
     def draw(self, jobs: int, machines: int, rng: np.random.Generator) -> Floats:
         """Return the times of an inconsistent matrix."""
@@ -115,7 +115,7 @@ def generate_etc(
     name
         What it is called; by default after the preset and the seed, ``u_c_hihi.0``.
     """
-    chosen = _model_named(model) if isinstance(model, str) else model
+    chosen = entry("kind of instance", model, PRESETS) if isinstance(model, str) else model
     rows = whole_number("the number of jobs", jobs, 1, "Give for example 512.")
     columns = whole_number("the number of machines", machines, 1, "Give for example 16.")
     share = number("incompatible", incompatible, 0, 1, "Give for example 0.1.")
@@ -164,21 +164,6 @@ def _with_impossible_pairs(times: Floats, share: float, rng: np.random.Generator
     impossible = rng.random((jobs, machines)) < share
     impossible[np.arange(jobs), rng.integers(machines, size=jobs)] = False
     return np.where(impossible, np.inf, times)
-
-
-def _check_consistency(name: str) -> None:
-    if name not in CONSISTENCIES:
-        raise UsageError(
-            f"there is no consistency '{name}'. Choose from: {', '.join(CONSISTENCIES)}."
-        )
-
-
-def _model_named(name: str) -> Model:
-    if name not in PRESETS:
-        raise UsageError(
-            f"there is no kind of instance '{name}'. Choose from: {', '.join(PRESETS)}."
-        )
-    return PRESETS[name]
 
 
 def _presets() -> dict[str, Model]:

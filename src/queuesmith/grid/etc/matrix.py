@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from queuesmith.grid.etc.describe import EtcDescription
+from queuesmith.cluster.machine import Places
+from queuesmith.grid.etc.measures import MEASURES
+from queuesmith.grid.etc.rules import first_wrong, misplaced, rounding
+from queuesmith.schedule import Schedule
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import LARGEST_TIME
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +26,8 @@ LONGEST_TIME = 1e100
 @dataclass(frozen=True, eq=False)
 class EtcMatrix:
     """Independent jobs, heterogeneous machines, and the time of every job on every machine.
+
+    It is what a schedule of these jobs runs on.
 
     Parameters
     ----------
@@ -85,14 +91,73 @@ class EtcMatrix:
         """Return when the last machine has finished, if each job runs on the machine given."""
         return float(self.completion(machine).max())
 
-    def describe(self) -> EtcDescription:
-        """Measure heterogeneity and consistency."""
-        from queuesmith.grid.etc.describe import describe
+    # -- as the machine of a schedule ----------------------------------------------------------
 
-        return describe(self)
+    @property
+    def cores(self) -> int:
+        """How many machines there are: each runs one job at a time."""
+        return self.machines
+
+    @cached_property
+    def places(self) -> Places:
+        """The machines by name, with one core each."""
+        return Places(self.machine_names, np.ones(self.machines, np.int64))
+
+    @property
+    def measures(self) -> Mapping[str, Callable[[Schedule], float]]:
+        """What the literature of grids measures: mean_flowtime and fitness."""
+        return MEASURES
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The jobs as a log has them, all submitted at second 0."""
+        return workload_of(self, np.zeros(self.jobs))
+
+    def violations(self, schedule: Schedule) -> list[str]:
+        """Return a sentence for each rule of unequal machines that a schedule breaks.
+
+        Every job is on a machine that can run it, takes its time there, and starts after the
+        machine is ready.
+        """
+        found = misplaced(schedule, self.times)
+        if found:
+            return found
+        parts = schedule.parts
+        needed = self.times[schedule.workload.id[parts.job], parts.place]
+        ready = self.ready[parts.place]
+        return [
+            *first_wrong(
+                schedule,
+                np.abs(parts.length - needed) > rounding(parts.end),
+                lambda piece: f"takes another time than its {needed[piece]:g} s",
+            ),
+            *first_wrong(
+                schedule,
+                parts.start < ready - rounding(ready),
+                lambda piece: f"starts before that machine is ready at {ready[piece]:g}",
+            ),
+        ]
 
     def __repr__(self) -> str:
         return f"<EtcMatrix '{self.name}': {self.jobs:,} jobs on {self.machines:,} machines>"
+
+
+def workload_of(matrix: EtcMatrix, submit: Floats) -> Workload:
+    """Return jobs of one core that are submitted at such times, rounded down to whole seconds.
+
+    A job's runtime is that on its quickest machine, rounded up; its id is its row in the matrix.
+    """
+    seconds = np.minimum(np.ceil(matrix.times.min(axis=1)), LARGEST_TIME)
+    return Workload(
+        np.floor(submit),
+        seconds,
+        seconds,
+        np.ones(matrix.jobs),
+        id=np.arange(matrix.jobs),
+        labels={"id": matrix.job_names},
+        name=matrix.name,
+        machine_cores=matrix.machines,
+    )
 
 
 def _frozen(values: ArrayLike) -> Floats:

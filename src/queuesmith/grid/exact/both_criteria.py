@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from queuesmith.grid.etc.mapping import Machines
+from queuesmith.grid.etc.mapping import flowtime as flowtime_of
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
-from queuesmith.grid.exact.incumbent import Machines, Work
-from queuesmith.grid.exact.search import Both, polish_both
-from queuesmith.grid.mapping import Mapping
+from queuesmith.grid.exact.pair_search import Both, polish_both
+from queuesmith.grid.exact.run import ExactRun
 
 #: Changes tried to see how fast annealing is, and the most that are tried at all.
 PROBE, MOST_STEPS = 20_000, 2_000_000_000
@@ -62,27 +63,27 @@ def bound_both(
 
 def value_both(matrix: EtcMatrix, aim: Both, machine: Machines) -> float:
     """Return the weighted sum that is minimised."""
-    mapping = Mapping(matrix, machine, "exact")
-    return aim.flow * mapping.flowtime + aim.late * max(0.0, mapping.makespan - aim.cap)
+    late = max(0.0, matrix.makespan(machine) - aim.cap)
+    return aim.flow * flowtime_of(matrix, machine) + aim.late * late
 
 
-def polish(work: Work, aim: Both, machine: Machines, seconds: float) -> Machines:
+def polish(run: ExactRun, aim: Both, machine: Machines, seconds: float) -> Machines:
     """Anneal on all workers for about so many seconds; return the best, never a worse mapping."""
     if seconds <= 0:
         return machine
     began = time.perf_counter()
-    polish_both(work.bound, machine, aim, steps=PROBE, seed=work.seed)
+    polish_both(run.bound, machine, aim, steps=PROBE, seed=run.seed)
     spent = max(time.perf_counter() - began, 1e-4)
     steps = int(min(max(PROBE * (seconds - spent) / spent, PROBE), MOST_STEPS))
-    found: list[Machines] = [machine] * work.workers
+    found: list[Machines] = [machine] * run.workers
 
     def anneal(which: int) -> None:
-        seed = work.seed * 97 + which
-        found[which] = polish_both(work.bound, machine, aim, steps=steps, seed=seed)
+        seed = run.seed * 97 + which
+        found[which] = polish_both(run.bound, machine, aim, steps=steps, seed=seed)
 
-    threads = [threading.Thread(target=anneal, args=(i,)) for i in range(work.workers)]
+    threads = [threading.Thread(target=anneal, args=(i,)) for i in range(run.workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return min([machine, *found], key=lambda one: value_both(work.matrix, aim, one))
+    return min([machine, *found], key=lambda one: value_both(run.matrix, aim, one))

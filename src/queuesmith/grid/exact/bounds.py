@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
-from queuesmith.grid.exact.prices import balanced_prices
 from queuesmith.solving.libraries import solver_library
 
 #: Where not all columns are in the LP from the start: how many there are for each job, about.
@@ -168,6 +167,8 @@ def _solve_lp(matrix: EtcMatrix, seconds: float) -> tuple[Floats, Floats | None]
     price = np.full(matrix.machines, 1 / matrix.machines)
     columns, share = matrix.compatible, None
     if matrix.times.size > AT_ONCE and matrix.machines > 1:
+        from queuesmith.grid.exact.prices import balanced_prices  # compiled: large ones only
+
         price = balanced_prices(matrix)
         columns = _first_columns(matrix, price)
     left = seconds

@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
 
+from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import lower_bound
-from queuesmith.grid.exact.crowd import Crowd
-from queuesmith.grid.exact.incumbent import Machines, Progress, Work, new_work
-from queuesmith.grid.exact.search import Habits, Search
+from queuesmith.grid.exact.column_search import ColumnSearch
+from queuesmith.grid.exact.pair_search import Habits, PairSearch
+from queuesmith.grid.exact.run import ExactRun, new_run
 from queuesmith.grid.exact.solvers import solve_cpsat, solve_mip
-from queuesmith.grid.mapping import Mapping
+from queuesmith.schedule import Schedule
+from queuesmith.solving.incumbent import Report
 from queuesmith.solving.status import TOLERANCE
 
 #: CP-SAT is asked for a proof where no more columns than this are left.
@@ -40,48 +41,45 @@ def minimise_makespan(
     seconds: float,
     seed: int,
     workers: int,
-    start: Mapping | None,
-    progress: Progress | None,
-) -> Work:
+    start: Schedule | None,
+    report: Report | None,
+) -> ExactRun:
     """Return the best mapping and bound for the makespan that are found in the time."""
-    work = new_work(matrix, seconds, seed, workers, start, progress)
-    _timed(work, "bound", _bound_and_round)
-    if not work.closed:
-        _timed(work, "search", lambda work: _search(work, _search_seconds(work)))
-    if not work.closed and work.left > 0:
-        _timed(work, "solvers", _prove_and_search)
-    return work
+    run = new_run(matrix, seconds, seed, workers, start, report)
+    incumbent = run.incumbent
+    with incumbent.timed("bound"):
+        _bound_and_round(run)
+    if not incumbent.closed:
+        with incumbent.timed("search"):
+            _search(run, _search_seconds(run))
+    if not incumbent.done:
+        with incumbent.timed("solvers"):
+            _prove_and_search(run)
+    return run
 
 
-def _timed(work: Work, part: str, action: Callable[[Work], None]) -> None:
-    began = time.perf_counter()
-    action(work)
-    work.facts[f"{part}_seconds"] = round(time.perf_counter() - began, 3)
-
-
-def _bound_and_round(work: Work) -> None:
+def _bound_and_round(run: ExactRun) -> None:
     """Solve the LP, round its solution to each job's largest share, keep the better mapping."""
-    work.bound = lower_bound(work.matrix, seconds=work.left / 2)
-    work.prove(work.bound.value)
-    work.facts["lp_bound"] = work.bound.value
-    if work.bound.rounded is not None:
-        work.offer(work.bound.rounded)
+    run.bound = lower_bound(run.matrix, seconds=run.incumbent.left / 2)
+    run.incumbent.prove(run.bound.value)
+    run.incumbent.facts["lp_bound"] = run.bound.value
+    if run.bound.rounded is not None:
+        run.offer(run.bound.rounded)
 
 
-def _search_seconds(work: Work) -> float:
+def _search_seconds(run: ExactRun) -> float:
     """How long to search before the solvers begin: little where they may prove the optimum."""
-    if work.matrix.times.size <= CPSAT_COLUMNS:
-        return min(0.05 * work.left, 1.0)
-    return work.left if work.matrix.machines > MANY else 0.5 * work.left
+    if run.matrix.times.size <= CPSAT_COLUMNS:
+        return min(0.05 * run.incumbent.left, 1.0)
+    return run.incumbent.left if run.matrix.machines > MANY else 0.5 * run.incumbent.left
 
 
-def _search(work: Work, seconds: float, workers: int | None = None) -> None:
+def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
     """Walk on all workers at once, sharing the best mapping every round."""
-    count = work.workers if workers is None else workers
+    count = run.workers if workers is None else workers
     ends = time.perf_counter() + seconds
     walkers = [
-        threading.Thread(target=_walk, args=(work, i, ends, work.seed * 97 + i))
-        for i in range(count)
+        threading.Thread(target=_walk, args=(run, i, ends, run.seed * 97 + i)) for i in range(count)
     ]
     for walker in walkers[1:]:
         walker.start()
@@ -90,51 +88,51 @@ def _search(work: Work, seconds: float, workers: int | None = None) -> None:
         walker.join()
 
 
-def _walk(work: Work, which: int, ends: float, seed: int) -> None:
+def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
     """Walk until the time is over, on many machines along cheap columns, too.
 
     These begin with the LP's own mapping, rounded: it costs nothing extra, and only where a machine
     is late has it to be mended. From any other, annealing must first find back to cheap columns.
     """
     seconds = ends - time.perf_counter()
-    start = work.machine
-    if work.matrix.machines > MANY:
-        _walk_pairs(work, start, which, ends - (1 - FIRST) * seconds, seed)
-        start = work.machine
-        if work.value > work.bound.value * (1 + WIDE):
-            rounded = work.bound.rounded
-            crowd = Crowd(work.bound, start if rounded is None else rounded, seed=seed)
-            crowd.run_for(SECOND * seconds, stopped=lambda: work.closed)
-            work.offer(crowd.machine)
-            start = crowd.last
-    _walk_pairs(work, start, which, ends, seed)
+    start = run.incumbent.best
+    if run.matrix.machines > MANY:
+        _walk_pairs(run, start, which, ends - (1 - FIRST) * seconds, seed)
+        start = run.incumbent.best
+        if run.incumbent.value > run.bound.value * (1 + WIDE):
+            rounded = run.bound.rounded
+            search = ColumnSearch(run.bound, start if rounded is None else rounded, seed=seed)
+            search.run_for(SECOND * seconds, stopped=lambda: run.incumbent.closed)
+            run.offer(search.machine)
+            start = search.last
+    _walk_pairs(run, start, which, ends, seed)
 
 
-def _walk_pairs(work: Work, start: Machines, which: int, ends: float, seed: int) -> None:
+def _walk_pairs(run: ExactRun, start: Machines, which: int, ends: float, seed: int) -> None:
     """Divide jobs of pairs of machines, from the best mapping of all where one's own is worse."""
-    search = Search(work.bound, start, seed=seed)
+    search = PairSearch(run.bound, start, seed=seed)
     for turn in itertools.count(which):
         left = ends - time.perf_counter()
-        if work.closed or left <= 0:
+        if run.incumbent.closed or left <= 0:
             return
         search.behave(WALKS[turn % len(WALKS)])
-        search.run_for(min(left, ROUND), stopped=lambda: work.closed)
-        work.offer(search.machine)
-        if turn % PARTING == 0 and work.value < search.makespan * (1 - TOLERANCE):
-            search.restart(work.machine)
+        search.run_for(min(left, ROUND), stopped=lambda: run.incumbent.closed)
+        run.offer(search.machine)
+        if turn % PARTING == 0 and run.incumbent.value < search.makespan * (1 - TOLERANCE):
+            search.restart(run.incumbent.best)
 
 
-def _prove_and_search(work: Work) -> None:
+def _prove_and_search(run: ExactRun) -> None:
     """Let a solver look for a proof, while the other workers go on searching."""
-    columns = int(work.bound.columns(work.value).sum())
-    work.facts["columns"] = columns
+    columns = int(run.bound.columns(run.incumbent.value).sum())
+    run.incumbent.facts["columns"] = columns
     solver = solve_cpsat if columns <= CPSAT_COLUMNS else solve_mip
     if columns > MIP_COLUMNS:
-        _search(work, work.left)
-    elif work.workers == 1:
-        solver(work)
+        _search(run, run.incumbent.left)
+    elif run.workers == 1:
+        solver(run)
     else:
-        thread = threading.Thread(target=solver, args=(work,))
+        thread = threading.Thread(target=solver, args=(run,))
         thread.start()
-        _search(work, work.left, work.workers - 1)
+        _search(run, run.incumbent.left, run.workers - 1)
         thread.join()

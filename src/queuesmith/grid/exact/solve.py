@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 
+from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
 from queuesmith.compiled import load
+from queuesmith.grid.etc.mapping import flowtime, machine_of, matrix_of
 from queuesmith.grid.etc.matrix import EtcMatrix
+from queuesmith.grid.etc.measures import MAKESPAN_WEIGHT
 from queuesmith.grid.exact.both_criteria import bound_both, capped, polish, value_both
 from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
-from queuesmith.grid.exact.incumbent import Progress, new_work, result_of
 from queuesmith.grid.exact.kernels.both import anneal_both
 from queuesmith.grid.exact.kernels.columns import anneal_columns
 from queuesmith.grid.exact.kernels.prices import divide_jobs
 from queuesmith.grid.exact.kernels.walk import walk
 from queuesmith.grid.exact.makespan import minimise_makespan
-from queuesmith.grid.exact.search import Both
-from queuesmith.grid.mapping import LAMBDA, Mapping
+from queuesmith.grid.exact.pair_search import Both
+from queuesmith.grid.exact.run import new_run
+from queuesmith.schedule import Schedule
+from queuesmith.solving.incumbent import Report
 from queuesmith.solving.libraries import solver_library
 
 
@@ -27,9 +33,9 @@ def solve_exact(
     seconds: float = 60.0,
     seed: int = 0,
     workers: int = 2,
-    start: Mapping | None = None,
-    progress: Progress | None = None,
-) -> Mapping:
+    start: Schedule | None = None,
+    report: Report | None = None,
+) -> Schedule:
     """Return the best mapping that can be found in the time, with a proven bound.
 
     Parameters
@@ -41,36 +47,32 @@ def solve_exact(
     seconds
         How long it may take. A solver that is at work when time runs out is given up.
     seed
-        What chance follows from.
+        What chance follows from. What the clock stops need not end in the same place twice.
     workers
         How many threads may work at once.
     start
         A mapping to begin with; the result is never worse.
-    progress
+    report
         Called with the seconds spent, the best value and the bound whenever they change.
     """
-    _check(objective, seconds, workers, start, matrix)
+    solve = entry("objective", objective, OBJECTIVES)
+    positive("seconds", seconds, "Give for example 60.")
+    whole_number("workers", workers, 1, "Give for example 2.")
+    _check_start(start, matrix)
     for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
         solver_library(module)
     load(divide_jobs, walk, anneal_both, anneal_columns)
-    return OBJECTIVES[objective](matrix, seconds, seed, workers, start, progress)
+    return solve(matrix, seconds, seed, workers, start, report)
 
 
-def _check(
-    objective: str, seconds: float, workers: int, start: Mapping | None, matrix: EtcMatrix
-) -> None:
-    if objective not in OBJECTIVES:
+def _check_start(start: Schedule | None, matrix: EtcMatrix) -> None:
+    if start is None:
+        return
+    other = matrix_of(start)
+    if other.times.shape != matrix.times.shape:
         raise UsageError(
-            f"there is no objective '{objective}'. Choose from: {', '.join(OBJECTIVES)}."
-        )
-    if not seconds > 0:
-        raise UsageError(f"seconds is {seconds}, but a search needs time. Give more than 0.")
-    if workers < 1:
-        raise UsageError(f"workers is {workers}, but someone must work. Give at least 1.")
-    if start is not None and start.matrix.times.shape != matrix.times.shape:
-        raise UsageError(
-            f"the start maps {start.matrix.jobs} jobs on {start.matrix.machines} machines, but "
-            f"instance '{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its own."
+            f"the start maps {other.jobs} jobs on {other.machines} machines, but instance "
+            f"'{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its own."
         )
 
 
@@ -79,11 +81,11 @@ def _solve_makespan(
     seconds: float,
     seed: int,
     workers: int,
-    start: Mapping | None,
-    progress: Progress | None,
-) -> Mapping:
-    work = minimise_makespan(matrix, seconds, seed, workers, start, progress)
-    return result_of(work, "makespan", work.machine, work.proven)
+    start: Schedule | None,
+    report: Report | None,
+) -> Schedule:
+    run = minimise_makespan(matrix, seconds, seed, workers, start, report)
+    return run.schedule("makespan", run.incumbent.best, run.incumbent.bound)
 
 
 def _solve_flowtime(
@@ -91,17 +93,17 @@ def _solve_flowtime(
     seconds: float,
     seed: int,
     workers: int,
-    start: Mapping | None,
-    progress: Progress | None,
-) -> Mapping:
+    start: Schedule | None,
+    report: Report | None,
+) -> Schedule:
     """Assign jobs to positions; where that is too large, anneal and give a simple bound."""
-    work = new_work(matrix, seconds, seed, workers, start, progress)
+    run = new_run(matrix, seconds, seed, workers, start, report)
     if can_assign(matrix):
         best = least_weighted(matrix)
-        return result_of(work, "flowtime", best.machine, best.value)
+        return run.schedule("flowtime", best.machine, best.value)
     aim = Both(1.0, 0.0, 0.0)
-    machine = polish(work, aim, work.machine, work.left)
-    return result_of(work, "flowtime", machine, plain_flowtime_bound(matrix))
+    machine = polish(run, aim, run.incumbent.best, run.incumbent.left)
+    return run.schedule("flowtime", machine, plain_flowtime_bound(matrix))
 
 
 def _solve_simultaneous(
@@ -109,20 +111,20 @@ def _solve_simultaneous(
     seconds: float,
     seed: int,
     workers: int,
-    start: Mapping | None,
-    progress: Progress | None,
-) -> Mapping:
+    start: Schedule | None,
+    report: Report | None,
+) -> Schedule:
     """Minimise the weighted sum: bound it by priced assignments, anneal from the best of them."""
-    work = minimise_makespan(matrix, 0.3 * seconds, seed, workers, start, progress)
-    work.seconds = seconds
-    aim = Both((1 - LAMBDA) / matrix.machines, LAMBDA, 0.0)
-    starts = [work.machine] if start is None else [work.machine, start.machine]
+    run = minimise_makespan(matrix, 0.3 * seconds, seed, workers, start, report)
+    run.incumbent.seconds = seconds
+    aim = Both((1 - MAKESPAN_WEIGHT) / matrix.machines, MAKESPAN_WEIGHT, 0.0)
+    starts = [run.incumbent.best, *([] if start is None else [machine_of(start)])]
     began = time.perf_counter()
-    priced = bound_both(matrix, aim, work.bound, seconds=0.2 * seconds)
-    work.facts["both_bound_seconds"] = round(time.perf_counter() - began, 3)
+    priced = bound_both(matrix, aim, run.bound, seconds=0.2 * seconds)
+    run.incumbent.took["both_bound"] = time.perf_counter() - began
     best = min([*starts, *priced.mappings], key=lambda machine: value_both(matrix, aim, machine))
-    machine = polish(work, aim, best, work.left)
-    return result_of(work, "simultaneous", machine, priced.value)
+    machine = polish(run, aim, best, run.incumbent.left)
+    return run.schedule("simultaneous", machine, priced.value)
 
 
 def _solve_hierarchic(
@@ -130,25 +132,26 @@ def _solve_hierarchic(
     seconds: float,
     seed: int,
     workers: int,
-    start: Mapping | None,
-    progress: Progress | None,
-) -> Mapping:
+    start: Schedule | None,
+    report: Report | None,
+) -> Schedule:
     """Minimise the makespan, then the flowtime of mappings that keep to it."""
-    work = minimise_makespan(matrix, 0.7 * seconds, seed, workers, start, progress)
-    work.seconds = seconds
-    machine = work.machine
-    if (
-        start is not None
-        and start.makespan <= work.value
-        and start.flowtime < Mapping(matrix, work.machine, "exact").flowtime
-    ):
-        machine = start.machine
-    aim = capped(matrix, work.value)
-    return result_of(work, "hierarchic", polish(work, aim, machine, work.left), work.proven)
+    run = minimise_makespan(matrix, 0.7 * seconds, seed, workers, start, report)
+    run.incumbent.seconds = seconds
+    machine, span = run.incumbent.snapshot()
+    if start is not None:
+        own = machine_of(start)
+        short = matrix.makespan(own) <= span
+        if short and flowtime(matrix, own) < flowtime(matrix, machine):
+            machine = own
+    found = polish(run, capped(matrix, span), machine, run.incumbent.left)
+    return run.schedule("hierarchic", found, run.incumbent.bound)
 
+
+Solver = Callable[[EtcMatrix, float, int, int, Schedule | None, Report | None], Schedule]
 
 #: How each objective is solved.
-OBJECTIVES = {
+OBJECTIVES: Mapping[str, Solver] = {
     "makespan": _solve_makespan,
     "flowtime": _solve_flowtime,
     "simultaneous": _solve_simultaneous,

@@ -11,25 +11,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.checks import positive, whole_number
+from queuesmith.compiled.pareto import undominated
+from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
+from queuesmith.figures.style import style
+from queuesmith.grid.etc.mapping import Machines, flowtime, machine_of, mapped
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.both_criteria import bound_both, capped, value_both
 from queuesmith.grid.exact.bounds import Bound, lower_bound
-from queuesmith.grid.exact.search import Both, polish_both
+from queuesmith.grid.exact.pair_search import Both, polish_both
 from queuesmith.grid.exact.solve import solve_exact
-from queuesmith.grid.mapping import Mapping
+from queuesmith.schedule import Schedule
 
 #: Changes tried to see how fast annealing is.
 PROBE = 10_000
 
 
 @dataclass(frozen=True)
-class Line:
+class ProvenLine:
     """What is proven: ``flow * flowtime + span * makespan >= least`` for every mapping."""
 
     flow: float
@@ -42,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
+class TradeOff:
     """Mappings none of which is better than another in both makespan and flowtime.
 
     Parameters
@@ -58,8 +62,8 @@ class Front:
     """
 
     matrix: EtcMatrix
-    points: tuple[Mapping, ...]
-    lines: tuple[Line, ...]
+    points: tuple[Schedule, ...]
+    lines: tuple[ProvenLine, ...]
     seconds: float
 
     def least_flowtime(self, makespan: float) -> float:
@@ -68,10 +72,11 @@ class Front:
 
     def data(self) -> dict[str, list[float]]:
         """Return what is drawn: both values of each point, and the flowtime proven there."""
-        spans = [point.makespan for point in self.points]
+        machines = [machine_of(point) for point in self.points]
+        spans = [self.matrix.makespan(machine) for machine in machines]
         return {
             "makespan": spans,
-            "flowtime": [point.flowtime for point in self.points],
+            "flowtime": [flowtime(self.matrix, machine) for machine in machines],
             "flowtime_bound": [self.least_flowtime(span) for span in spans],
         }
 
@@ -98,21 +103,17 @@ class Front:
             y=data["flowtime"],
             mode="lines+markers",
             name="found",
-            line={"color": "#0072b2", "shape": "hv"},
+            line={"color": POLICY_COLOURS[0], "shape": "hv"},
         )
         figure.add_scatter(
             x=data["makespan"],
             y=data["flowtime_bound"],
             mode="lines",
             name="proven bound",
-            line={"color": "#8a8f98", "dash": "dash"},
+            line={"color": HISTORY_COLOUR, "dash": "dash"},
         )
-        figure.update_layout(
-            title=f"Makespan and flowtime of {self.matrix.name}",
-            xaxis_title="makespan",
-            yaxis_title="flowtime",
-            template="plotly_white",
-        )
+        style(figure, height=480, x="makespan", y="flowtime")
+        figure.update_layout(title=escape(f"Makespan and flowtime of {self.matrix.name}"))
         return figure
 
 
@@ -124,7 +125,7 @@ def trade_off(
     seed: int = 0,
     workers: int = 2,
     progress: Callable[[float], None] | None = None,
-) -> Front:
+) -> TradeOff:
     """Return the front of makespan and flowtime.
 
     Parameters
@@ -140,26 +141,33 @@ def trade_off(
     workers
         How many threads may work at once.
     progress
-        Is told the share of the points that have been sought.
+        Is called with the share of the points that have been sought.
     """
-    if points < 2:
-        raise UsageError(f"points is {points}, but a front has two ends. Give at least 2.")
-    if not seconds > 0:
-        raise UsageError(f"seconds is {seconds:g}, but a search needs time. Give more than 0.")
+    whole_number("points", points, 2, "A front has two ends; give for example 12.")
+    positive("seconds", seconds, "Give for example 60.")
     began = time.perf_counter()
     share = seconds / (points + 2)
     options: dict[str, Any] = {"seed": seed, "workers": workers}
-    quick = solve_exact(matrix, "hierarchic", seconds=2 * share, **options)
+    quick = machine_of(solve_exact(matrix, "hierarchic", seconds=2 * share, **options))
     short = solve_exact(matrix, "flowtime", seconds=share, **options)
     bound = lower_bound(matrix, seconds=share)
-    lines = _lines(matrix, bound, quick, short, points, share)
-    machines = [quick.machine, short.machine]
-    for place, cap in enumerate(_caps(quick.makespan, short.makespan, points)):
+    machines = [quick, machine_of(short)]
+    lines = _lines(bound, machines[0], machines[1], points, share, short.lower_bound or 0.0)
+    spans = [matrix.makespan(machine) for machine in machines]
+    for place, cap in enumerate(_caps(spans[0], spans[1], points)):
         if progress is not None:
             progress((place + 2) / points)
         machines.append(_under(bound, cap, machines, 0.6 * share, seed))
-    mappings = [Mapping(matrix, machine, "front", "simultaneous") for machine in machines]
-    return Front(matrix, _undominated(mappings), lines, time.perf_counter() - began)
+    found = tuple(
+        mapped(matrix, machine, "front", "simultaneous") for machine in _best(matrix, machines)
+    )
+    return TradeOff(matrix, found, lines, time.perf_counter() - began)
+
+
+def _best(matrix: EtcMatrix, machines: list[Machines]) -> list[Machines]:
+    """Keep the mappings that no other one equals or beats in both values, by makespan."""
+    values = [(matrix.makespan(machine), flowtime(matrix, machine)) for machine in machines]
+    return [machines[place] for place in sorted(undominated(values), key=values.__getitem__)]
 
 
 def _caps(least: float, most: float, points: int) -> list[float]:
@@ -169,9 +177,7 @@ def _caps(least: float, most: float, points: int) -> list[float]:
     return [float(cap) for cap in np.geomspace(least, most, points)[1:-1]]
 
 
-def _under(
-    bound: Bound, cap: float, known: list[NDArray[np.int64]], seconds: float, seed: int
-) -> NDArray[np.int64]:
+def _under(bound: Bound, cap: float, known: list[Machines], seconds: float, seed: int) -> Machines:
     """Seek the least flowtime under a cap on the makespan, from the best mapping known."""
     aim = capped(bound.matrix, cap)
     start = min(known, key=lambda machine: value_both(bound.matrix, aim, machine))
@@ -182,25 +188,17 @@ def _under(
 
 
 def _lines(
-    matrix: EtcMatrix, bound: Bound, quick: Mapping, short: Mapping, points: int, share: float
-) -> tuple[Line, ...]:
+    bound: Bound, quick: Machines, short: Machines, points: int, share: float, least: float
+) -> tuple[ProvenLine, ...]:
     """Prove a line for several weights of the makespan against the flowtime."""
-    rise = max(quick.flowtime - short.flowtime, 0.0)
-    run = max(short.makespan - quick.makespan, 1e-9 * short.makespan)
-    flat = Line(1.0, 0.0, short.lower_bound or 0.0)
-    lines = [flat]
+    matrix = bound.matrix
+    rise = max(flowtime(matrix, quick) - flowtime(matrix, short), 0.0)
+    span = matrix.makespan(short)
+    run = max(span - matrix.makespan(quick), 1e-9 * span)
+    lines = [ProvenLine(1.0, 0.0, least)]
     for weight in np.geomspace(0.1, 100, max(points // 2, 2)):
         aim = Both(1.0, float(weight * rise / run), 0.0)
         if aim.late > 0:
-            least = bound_both(matrix, aim, bound, seconds=0.5 * share, rounds=12).value
-            lines.append(Line(aim.flow, aim.late, least))
+            proven = bound_both(matrix, aim, bound, seconds=0.5 * share, rounds=12).value
+            lines.append(ProvenLine(aim.flow, aim.late, proven))
     return tuple(lines)
-
-
-def _undominated(mappings: list[Mapping]) -> tuple[Mapping, ...]:
-    """Keep the mappings that no other one equals or beats in both values, by makespan."""
-    kept: list[Mapping] = []
-    for mapping in sorted(mappings, key=lambda one: (one.makespan, one.flowtime)):
-        if not kept or mapping.flowtime < kept[-1].flowtime:
-            kept.append(mapping)
-    return tuple(kept)

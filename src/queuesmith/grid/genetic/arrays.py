@@ -1,4 +1,4 @@
-"""Instances, and room for individuals, as the compiled genetic schedulers take them."""
+"""Instances, individuals and workspaces as the compiled genetic schedulers take them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.exact.kernels.prices import find_prices
 from queuesmith.grid.genetic.kernels.marks import WORD_BITS
@@ -17,11 +17,12 @@ from queuesmith.grid.genetic.kernels.problem import (
     NOBODY,
     ROWS,
     VALUES,
-    Pool,
+    Population,
     Problem,
-    Work,
+    Workspace,
 )
 from queuesmith.grid.genetic.kernels.value import FEW
+from queuesmith.grid.heuristics.heuristics import fastest_first
 
 #: So many products of a price and a time are spent on finding the prices of machines.
 PRICE_WORK = 40_000_000
@@ -38,9 +39,7 @@ def objective_weights(objective: str, machines: int, makespan_weight: float) -> 
         "simultaneous": (makespan_weight, (1.0 - makespan_weight) / machines, 0.0),
         "hierarchic": (1.0, 0.0, 1.0),
     }
-    if objective not in weights:
-        raise UsageError(f"there is no objective '{objective}'. Choose from: {', '.join(weights)}.")
-    return np.array(weights[objective])
+    return np.array(entry("objective", objective, weights))
 
 
 def machine_prices(matrix: EtcMatrix) -> tuple[Floats, float]:
@@ -61,18 +60,21 @@ def new_problem(matrix: EtcMatrix, weights: Floats) -> Problem:
     prices, _ = machine_prices(matrix)
     cost = prices * matrix.times
     ranked = np.argsort(matrix.times.T, axis=1, kind="stable")
+    options = np.ascontiguousarray(np.argsort(cost, axis=1, kind="stable"), dtype=np.int64)
     near = _cheap(cost)
     job, machine = np.nonzero(near & (near.sum(axis=1) > 1)[:, None])
     arrays: tuple[NDArray[Any], ...] = (
         matrix.times,
         np.ascontiguousarray(matrix.times.T),
         matrix.ready,
-        np.ascontiguousarray(np.argsort(cost, axis=1, kind="stable"), dtype=np.int64),
+        options,
         matrix.compatible.sum(axis=1, dtype=np.int64),
         prices,
         np.ascontiguousarray(np.argsort(ranked, axis=1).T, dtype=np.int64),
         ranked.astype(np.int64),
         np.take_along_axis(matrix.times.T, ranked, axis=1),
+        _longest_first(matrix, options),
+        fastest_first(matrix),
         near.sum(axis=1, dtype=np.int64),
         job.astype(np.int64),
         machine.astype(np.int64),
@@ -83,6 +85,14 @@ def new_problem(matrix: EtcMatrix, weights: Floats) -> Problem:
     return Problem(*arrays)
 
 
+def _longest_first(matrix: EtcMatrix, options: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the jobs by their mean time, the longest first; times are summed as options stand."""
+    times = np.take_along_axis(matrix.times, options, axis=1)
+    total = np.cumsum(np.where(np.isfinite(times), times, 0.0), axis=1)[:, -1]
+    mean = total / matrix.compatible.sum(axis=1)
+    return np.ascontiguousarray(np.argsort(mean, kind="stable")[::-1])
+
+
 def _cheap(cost: Floats) -> NDArray[np.bool_]:
     """Return the pairs of least reduced cost: those of 0, one a job, and on average one more."""
     reduced = cost - cost.min(axis=1, keepdims=True)
@@ -91,9 +101,9 @@ def _cheap(cost: Floats) -> NDArray[np.bool_]:
     return np.asarray(reduced <= cut)
 
 
-def new_pool(slots: int, jobs: int, machines: int) -> Pool:
+def new_population(slots: int, jobs: int, machines: int) -> Population:
     """Return room for so many individuals."""
-    return Pool(
+    return Population(
         genes=np.zeros((slots, jobs), np.int64),
         completion=np.zeros((slots, machines)),
         flow=np.zeros((slots, machines)),
@@ -104,13 +114,13 @@ def new_pool(slots: int, jobs: int, machines: int) -> Pool:
     )
 
 
-def new_work(jobs: int, machines: int, seed: int) -> Work:
+def new_workspace(jobs: int, machines: int, seed: int) -> Workspace:
     """Return room for the operators, with random numbers that begin at a seed."""
     widest = max(jobs, machines, 2 * FEW)
     flags = np.zeros(FLAGS, np.int64)
     flags[BAD_JOB] = NOBODY
     state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    return Work(
+    return Workspace(
         ints=np.zeros((ROWS, widest), np.int64),
         reals=np.zeros(widest),
         counts=np.zeros((2, machines), np.int64),

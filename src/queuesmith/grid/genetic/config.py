@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping as Dict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from queuesmith.base.checks import number, positive, whole_number
-from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.errors import UsageError
+from queuesmith.base.files import write_bytes
+from queuesmith.base.registry import entry, known
+from queuesmith.base.toml import check_keys, parse_toml, read_toml, toml_text
+from queuesmith.grid.etc.measures import MAKESPAN_WEIGHT
 from queuesmith.grid.genetic.operators import (
     CROSSOVERS,
     IMPROVEMENTS,
@@ -21,7 +23,9 @@ from queuesmith.grid.genetic.operators import (
     SELECTIONS,
     Operator,
 )
-from queuesmith.grid.mapping import LAMBDA
+from queuesmith.grid.genetic.preset_files import is_preset, preset_names, preset_text
+
+__all__ = ["GeneticConfig", "load_config", "preset", "preset_names"]
 
 _MOST = 10**9
 
@@ -69,7 +73,7 @@ class GeneticConfig:
     name: str = "custom"
     population: int = 80
     offspring: int | None = None
-    initial: Dict[str, float] = field(default_factory=lambda: {"random": 1.0})
+    initial: Mapping[str, float] = field(default_factory=lambda: {"random": 1.0})
     scatter: float = 0.25
     crossover: str = "two-point"
     crossover_probability: float = 0.8
@@ -85,7 +89,7 @@ class GeneticConfig:
     replacement: str = "if-better"
     replace_generational: bool | None = None
     replace_only_if_better: bool | None = None
-    makespan_weight: float = LAMBDA
+    makespan_weight: float = MAKESPAN_WEIGHT
     generations: int | None = 2500
     seconds: float | None = None
     stagnation: int | None = None
@@ -133,40 +137,18 @@ class GeneticConfig:
 
     def to_toml(self) -> str:
         """Return the configuration as a TOML file that ``load_config`` reads."""
-        flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "initial"}
-        lines = [f"{key} = {_toml(value)}" for key, value in flat.items() if value is not None]
-        shares = [f"{_toml(key)} = {_toml(float(share))}" for key, share in self.initial.items()]
-        if self.generations is None:
-            lines.append("generations = false")
-        return "\n".join([*lines, "", "[initial]", *shares, ""])
+        settings = {f.name: getattr(self, f.name) for f in fields(self)}
+        settings["initial"] = {name: float(share) for name, share in self.initial.items()}
+        return toml_text(settings | {"generations": self.generations or False})
 
     def save(self, path: str | Path) -> None:
         """Write the configuration as a TOML file."""
-        try:
-            Path(path).write_text(self.to_toml(), encoding="utf-8")
-        except OSError as error:
-            raise OutputError(
-                f"the configuration cannot be written to '{path}': {error.strerror}. "
-                "Choose another place."
-            ) from error
-
-
-def preset_names() -> list[str]:
-    """Return the names of the configurations that come with Queuesmith."""
-    return sorted(
-        path.name[: -len(".toml")] for path in _preset_folder().iterdir() if _is_toml(path)
-    )
+        write_bytes(path, self.to_toml().encode())
 
 
 def preset(name: str) -> GeneticConfig:
     """Return a configuration that comes with Queuesmith, such as ``carretero``."""
-    if name not in preset_names():
-        raise UsageError(
-            f"there is no preset '{name}'. Choose from: {', '.join(preset_names())}; "
-            "or give the path of a TOML file."
-        )
-    text = _preset_folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return _from_toml(text, f"preset '{name}'", name)
+    return _from_table(parse_toml(preset_text(name), f"preset '{name}'"), f"preset '{name}'", name)
 
 
 def load_config(source: str | Path | GeneticConfig) -> GeneticConfig:
@@ -174,50 +156,19 @@ def load_config(source: str | Path | GeneticConfig) -> GeneticConfig:
     if isinstance(source, GeneticConfig):
         return source
     path = Path(source)
-    if path.suffix != ".toml":
+    if is_preset(path):
         return preset(str(source))
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(
-            f"configuration '{path}' cannot be read: {reason}. Give a TOML file, or one of the "
-            f"presets {', '.join(preset_names())}."
-        ) from error
-    return _from_toml(text, f"configuration '{path}'", path.stem)
+    return _from_table(read_toml(path), f"configuration '{path}'", path.stem)
 
 
-def _from_toml(text: str, what: str, name: str) -> GeneticConfig:
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{what} is not TOML: {error}. Correct that line.") from error
-    known = [f.name for f in fields(GeneticConfig)]
-    unknown = [key for key in given if key not in known]
-    if unknown:
-        raise UsageError(f"{what} has no setting '{unknown[0]}'. Choose from: {', '.join(known)}.")
+def _from_table(given: dict[str, Any], what: str, name: str) -> GeneticConfig:
+    check_keys(given, [f.name for f in fields(GeneticConfig)], what, kind="setting")
     if given.get("generations") is False:
         given["generations"] = None
     try:
         return GeneticConfig(**{"name": name, **given})
     except UsageError as error:
         raise UsageError(f"{what}: {error}") from error
-
-
-def _preset_folder() -> Any:
-    return resources.files("queuesmith.grid.genetic").joinpath("presets")
-
-
-def _is_toml(path: Any) -> bool:
-    return str(path.name).endswith(".toml")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return repr(value)
 
 
 _REGISTRIES: dict[str, dict[str, Operator]] = {
@@ -236,9 +187,7 @@ def _check_name(name: object) -> None:
 def _check_operator(
     kind: str, registry: dict[str, Operator], name: str, parameter: float | None
 ) -> None:
-    if name not in registry:
-        raise UsageError(f"there is no {kind} '{name}'. Choose from: {', '.join(registry)}.")
-    operator = registry[name]
+    operator = entry(kind, name, registry)
     if parameter is None:
         return
     if operator.parameter is None:
@@ -254,12 +203,9 @@ def _check_operator(
     )
 
 
-def _check_initial(shares: Dict[str, float]) -> None:
+def _check_initial(shares: Mapping[str, float]) -> None:
     for name, share in shares.items():
-        if name not in INITIALS:
-            raise UsageError(
-                f"there is no initial method '{name}'. Choose from: {', '.join(INITIALS)}."
-            )
+        known("initial method", name, INITIALS)
         number(f"the share of initial method '{name}'", share, 0, _MOST, "Give for example 1.")
     if sum(shares.values()) <= 0:
         raise UsageError(
@@ -269,11 +215,7 @@ def _check_initial(shares: Dict[str, float]) -> None:
 
 
 def _check_replacement(config: GeneticConfig) -> None:
-    name = config.replacement
-    if name not in REPLACEMENTS:
-        raise UsageError(
-            f"there is no replacement '{name}'. Choose from: {', '.join(REPLACEMENTS)}."
-        )
+    name = known("replacement", config.replacement, REPLACEMENTS)
     if config.offspring is not None:
         whole_number("the offspring", config.offspring, 1, "Give for example 78.")
     limits = {"generational": config.population, "elitist": config.population - 2}

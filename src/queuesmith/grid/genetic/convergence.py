@@ -6,8 +6,7 @@ individual of several runs, over the generations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Dict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,17 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
+from queuesmith.figures.palette import HISTORY_COLOUR, policy_colours, policy_dashes
+from queuesmith.figures.style import style
 from queuesmith.grid.etc.matrix import Floats
-from queuesmith.grid.genetic.evolve import GeneticResult
+from queuesmith.grid.genetic.result import GeneticResult
 from queuesmith.grid.genetic.runs import GeneticRuns
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST_POINTS = 400
-#: Okabe and Ito (2008): told apart by colour-blind readers too.
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#aa4499")
-DASHES = ("solid", "dash", "dot", "dashdot")
 AXES = ("generations", "children", "seconds")
 VALUES = ("makespan", "flowtime")
 
@@ -49,7 +48,7 @@ class Convergence:
 
 
 def convergence_data(
-    runs: Dict[str, GeneticRuns | Sequence[GeneticResult]],
+    runs: Mapping[str, GeneticRuns | Sequence[GeneticResult]],
     *,
     over: str = "generations",
     value: str = "makespan",
@@ -69,8 +68,8 @@ def convergence_data(
     -----
     The best so far stays what it is until it changes, and after a run has ended.
     """
-    _check_choice("axis", over, AXES)
-    _check_choice("value", value, VALUES)
+    known("axis", over, AXES)
+    known("value", value, VALUES)
     if not runs or any(not _results(r) for r in runs.values()):
         raise UsageError("a convergence figure needs at least one run of each name. Give some.")
     last = max(float(_when(r, over)[-1]) for rs in runs.values() for r in _results(rs))
@@ -81,7 +80,7 @@ def convergence_data(
 
 
 def draw_convergence(
-    data: Dict[str, Convergence],
+    data: Mapping[str, Convergence],
     *,
     title: str = "",
     over: str = "generations",
@@ -92,31 +91,21 @@ def draw_convergence(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for i, (name, curve) in enumerate(data.items()):
+    colours, dashes = policy_colours(list(data)), policy_dashes(list(data))
+    for name, curve in data.items():
         figure.add_scatter(
             x=curve.x,
             y=curve.mean,
             name=escape(name, quote=False),
             mode="lines",
-            line={
-                "color": COLOURS[i % len(COLOURS)],
-                "dash": DASHES[i // len(COLOURS) % len(DASHES)],
-                "shape": "hv",
-            },
+            line={"color": colours[name], "dash": dashes[name], "shape": "hv"},
         )
     if bound is not None:
-        figure.add_hline(y=bound, line_dash="dot", line_color="#8a8f98", annotation_text="bound")
-    figure.update_layout(
-        title=escape(title, quote=False),
-        xaxis_title=over,
-        yaxis_title=f"best {value}, mean of the runs",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        hovermode="x unified",
-    )
-    grid = "rgba(128, 140, 155, 0.3)"
-    figure.update_xaxes(gridcolor=grid, zeroline=False)
-    figure.update_yaxes(gridcolor=grid, zeroline=False)
+        figure.add_hline(
+            y=bound, line_dash="dot", line_color=HISTORY_COLOUR, annotation_text="bound"
+        )
+    style(figure, height=480, x=over, y=f"best {value}, mean of the runs")
+    figure.update_layout(title=escape(title, quote=False), hovermode="x unified")
     return figure
 
 
@@ -142,8 +131,3 @@ def _best_so_far(result: GeneticResult, x: Floats, over: str, value: str) -> Flo
     """Return the value at each x: that of the last point at or before it."""
     place = np.searchsorted(_when(result, over), x, side="right") - 1
     return np.asarray(getattr(result.course, value))[np.maximum(place, 0)]
-
-
-def _check_choice(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        raise UsageError(f"there is no {what} '{name}'. Choose from: {', '.join(known)}.")

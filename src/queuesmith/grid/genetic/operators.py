@@ -195,17 +195,17 @@ def _compile_crossover(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compile_mutation(call: Callable[..., Any]) -> Callable[..., Any]:
     @entry(MUTATION_TYPE, kept=False)
-    def mutate(problem, person, parameter, work):  # type: ignore[no-untyped-def]
-        genes = work.ints[6, : len(person.genes)]
-        completion = work.reals[: len(person.completion)]
-        copy(genes, person.genes)
-        copy(completion, person.completion)
+    def mutate(problem, individual, parameter, work):  # type: ignore[no-untyped-def]
+        genes = work.ints[6, : len(individual.genes)]
+        completion = work.reals[: len(individual.completion)]
+        copy(genes, individual.genes)
+        copy(completion, individual.completion)
         call(problem, genes, completion, work.random, parameter)
-        check_genes(problem, genes, person.genes, work)
+        check_genes(problem, genes, individual.genes, work)
         for job in range(len(genes)):
-            if genes[job] != person.genes[job]:
-                move_job(problem, person, job, genes[job])
-        settle(problem, person)
+            if genes[job] != individual.genes[job]:
+                move_job(problem, individual, job, genes[job])
+        settle(problem, individual)
 
     load(mutate)
     return mutate  # type: ignore[no-any-return]

@@ -14,8 +14,9 @@ import numpy as np
 from queuesmith.base.checks import whole_number
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.genetic.config import GeneticConfig, load_config
-from queuesmith.grid.genetic.evolve import GeneticResult, evolve
-from queuesmith.grid.mapping import Mapping
+from queuesmith.grid.genetic.evolution import evolve
+from queuesmith.grid.genetic.result import GeneticResult
+from queuesmith.schedule import Schedule
 
 
 class Statistics(NamedTuple):
@@ -40,24 +41,24 @@ class GeneticRuns:
     results: tuple[GeneticResult, ...]
 
     @property
-    def best(self) -> Mapping:
+    def best(self) -> Schedule:
         """The best mapping of all runs; the first of equals."""
-        return min((r.best for r in self.results), key=lambda m: (m.value, m.flowtime))
+        return min(self.results, key=lambda result: (result.value, result.flowtime)).best
 
     @property
     def makespan(self) -> Statistics:
         """The makespans of the runs' best mappings."""
-        return Statistics.of([r.best.makespan for r in self.results])
+        return Statistics.of([r.makespan for r in self.results])
 
     @property
     def flowtime(self) -> Statistics:
         """The flowtimes of the runs' best mappings."""
-        return Statistics.of([r.best.flowtime for r in self.results])
+        return Statistics.of([r.flowtime for r in self.results])
 
     @property
     def value(self) -> Statistics:
         """The values of the objective."""
-        return Statistics.of([r.best.value for r in self.results])
+        return Statistics.of([r.value for r in self.results])
 
 
 def evolve_many(

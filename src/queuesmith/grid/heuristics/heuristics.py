@@ -10,20 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import seeded
-from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import entry
+from queuesmith.grid.etc.mapping import mapped
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
-from queuesmith.grid.heuristics.kernels.filling import (
-    fill_ljfr_sjfr,
-    fill_mct,
-    fill_min_min,
-    fill_olb,
-)
-from queuesmith.grid.heuristics.kernels.shortlists import (
-    fill_max_min,
-    fill_sufferage,
-    fill_x_sufferage,
-)
-from queuesmith.grid.mapping import Mapping
+from queuesmith.schedule import Schedule
+
+# Each heuristic imports its own kernel: only what is used is compiled.
 
 Ints = NDArray[np.int64]
 Heuristic = Callable[[EtcMatrix, Ints], Ints]
@@ -31,6 +23,8 @@ Heuristic = Callable[[EtcMatrix, Ints], Ints]
 
 def olb(matrix: EtcMatrix, order: Ints) -> Ints:
     """Opportunistic load balancing: each job to the machine that is free first."""
+    from queuesmith.grid.heuristics.kernels.filling import fill_olb
+
     machine = np.empty(matrix.jobs, np.int64)
     fill_olb(matrix.times, matrix.ready, order, machine)
     return machine
@@ -43,6 +37,8 @@ def met(matrix: EtcMatrix, order: Ints) -> Ints:
 
 def mct(matrix: EtcMatrix, order: Ints) -> Ints:
     """Minimum completion time: each job in turn to the machine that finishes it first."""
+    from queuesmith.grid.heuristics.kernels.filling import fill_mct
+
     machine = np.empty(matrix.jobs, np.int64)
     fill_mct(matrix.times, matrix.ready, order, machine)
     return machine
@@ -50,6 +46,8 @@ def mct(matrix: EtcMatrix, order: Ints) -> Ints:
 
 def min_min(matrix: EtcMatrix, order: Ints) -> Ints:
     """Min-Min: always the job that can finish first."""
+    from queuesmith.grid.heuristics.kernels.filling import fill_min_min
+
     machine = np.empty(matrix.jobs, np.int64)
     columns = np.ascontiguousarray(matrix.times.T)
     fill_min_min(matrix.times, matrix.ready, np.argsort(columns, axis=1, kind="stable"), machine)
@@ -58,6 +56,8 @@ def min_min(matrix: EtcMatrix, order: Ints) -> Ints:
 
 def max_min(matrix: EtcMatrix, order: Ints) -> Ints:
     """Max-Min: always the job whose earliest finish is the latest."""
+    from queuesmith.grid.heuristics.kernels.shortlists import fill_max_min
+
     machine = np.empty(matrix.jobs, np.int64)
     fill_max_min(matrix.times, matrix.ready, machine)
     return machine
@@ -66,11 +66,13 @@ def max_min(matrix: EtcMatrix, order: Ints) -> Ints:
 def duplex(matrix: EtcMatrix, order: Ints) -> Ints:
     """Duplex: the better of Min-Min and Max-Min by makespan."""
     both = (min_min(matrix, order), max_min(matrix, order))
-    return min(both, key=lambda machine: Mapping(matrix, machine, "duplex").makespan)
+    return min(both, key=matrix.makespan)
 
 
 def sufferage(matrix: EtcMatrix, order: Ints) -> Ints:
     """Sufferage: each round, each machine takes the job that would suffer most elsewhere."""
+    from queuesmith.grid.heuristics.kernels.shortlists import fill_sufferage
+
     machine = np.empty(matrix.jobs, np.int64)
     fill_sufferage(matrix.times, matrix.ready, machine)
     return machine
@@ -78,6 +80,8 @@ def sufferage(matrix: EtcMatrix, order: Ints) -> Ints:
 
 def x_sufferage(matrix: EtcMatrix, order: Ints) -> Ints:
     """XSufferage: always the one job that would suffer most, looked at anew after each."""
+    from queuesmith.grid.heuristics.kernels.shortlists import fill_x_sufferage
+
     machine = np.empty(matrix.jobs, np.int64)
     fill_x_sufferage(matrix.times, matrix.ready, machine)
     return machine
@@ -85,16 +89,22 @@ def x_sufferage(matrix: EtcMatrix, order: Ints) -> Ints:
 
 def ljfr_sjfr(matrix: EtcMatrix, order: Ints) -> Ints:
     """Longest job to fastest resource, then shortest job to fastest resource, in turn."""
+    from queuesmith.grid.heuristics.kernels.filling import fill_ljfr_sjfr
+
     machine = np.empty(matrix.jobs, np.int64)
     longest = np.argsort(-_mean_where_possible(matrix, axis=1), kind="stable")
-    fastest = np.argsort(_mean_where_possible(matrix, axis=0), kind="stable")
-    fill_ljfr_sjfr(matrix.times, matrix.ready, longest, fastest, machine)
+    fill_ljfr_sjfr(matrix.times, matrix.ready, longest, fastest_first(matrix), machine)
     return machine
+
+
+def fastest_first(matrix: EtcMatrix) -> Ints:
+    """Return the machines by their mean time, the fastest first."""
+    return np.argsort(_mean_where_possible(matrix, axis=0), kind="stable")
 
 
 def map_by_heuristic(
     matrix: EtcMatrix, name: str, *, seed: int | None = None, objective: str = "makespan"
-) -> Mapping:
+) -> Schedule:
     """Map jobs by one of ``HEURISTICS``.
 
     Parameters
@@ -119,7 +129,7 @@ def map_by_heuristic(
     began = time.perf_counter()
     machine = heuristic(matrix, order)
     seconds = time.perf_counter() - began
-    return Mapping(matrix, machine, name, objective, seconds=seconds)
+    return mapped(matrix, machine, name, objective, seconds=seconds)
 
 
 @functools.cache
@@ -130,9 +140,7 @@ def _load(heuristic: Heuristic) -> None:
 
 def heuristic_named(name: str) -> Heuristic:
     """Return the heuristic of a name, or say which names there are."""
-    if name not in HEURISTICS:
-        raise UsageError(f"there is no heuristic '{name}'. Choose from: {', '.join(HEURISTICS)}.")
-    return HEURISTICS[name]
+    return entry("heuristic", name, HEURISTICS)
 
 
 def _mean_where_possible(matrix: EtcMatrix, axis: int) -> Floats:

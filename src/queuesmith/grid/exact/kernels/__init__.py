@@ -2,7 +2,7 @@
 
 Searches are guided by ``prices`` of machines. For short makespans, jobs of two machines are
 divided anew (``dividing``) in a long ``walk``; for makespan and flowtime together, ``both``, single
-jobs move. These share their ``ground``. On many machines jobs move along the cheap ``columns``.
+jobs move. Both know ``priced`` times. On many machines jobs move along the cheap ``columns``.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """

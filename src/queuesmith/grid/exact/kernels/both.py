@@ -8,7 +8,14 @@ from numba import float64, int64, types, uint64, void
 
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.chance import below, next_random, uniform
-from queuesmith.grid.exact.kernels.ground import FLOW, GROUND_TYPE, SPAN, STATE_TYPE, move, settle
+from queuesmith.grid.exact.kernels.priced import (
+    FLOW,
+    MAPPING_STATE_TYPE,
+    PRICED_TIMES_TYPE,
+    SPAN,
+    move,
+    settle,
+)
 
 
 class Both(NamedTuple):
@@ -26,18 +33,18 @@ BOTH_TYPE = types.NamedUniTuple(float64, 3, Both)
 
 
 @kernel
-def delay(ground, state, job, machine, without):
+def delay(priced, state, job, machine, without):
     """Return what a job adds to the flowtime of a machine, one of whose jobs is taken away.
 
     Short jobs run first, so that of two jobs on one machine the shorter delays the longer: the
     flowtime is the sum of all times and of the shorter time of each pair.
     """
-    own = ground.times[job, machine]
-    total = ground.ready[machine] + own
+    own = priced.times[job, machine]
+    total = priced.ready[machine] + own
     for i in range(state.count[machine]):
         peer = state.member[machine, i]
         if peer not in (job, without):
-            total += min(own, ground.times[peer, machine])
+            total += min(own, priced.times[peer, machine])
     return total
 
 
@@ -52,16 +59,16 @@ def span_with(state, first, first_load, second, second_load):
 
 
 @kernel
-def try_change(ground, state, aim, job, goal, peer, current, temperature):
+def try_change(priced, state, aim, job, goal, peer, current, temperature):
     """Move a job, or swap it with a peer, by Metropolis' rule; return the new value."""
     home = state.machine[job]
-    flow = delay(ground, state, job, goal, peer) - delay(ground, state, job, home, -1)
-    leaving = state.load[home] - ground.times[job, home]
-    arriving = state.load[goal] + ground.times[job, goal]
+    flow = delay(priced, state, job, goal, peer) - delay(priced, state, job, home, -1)
+    leaving = state.load[home] - priced.times[job, home]
+    arriving = state.load[goal] + priced.times[job, goal]
     if peer >= 0:
-        flow += delay(ground, state, peer, home, job) - delay(ground, state, peer, goal, -1)
-        leaving += ground.times[peer, home]
-        arriving -= ground.times[peer, goal]
+        flow += delay(priced, state, peer, home, job) - delay(priced, state, peer, goal, -1)
+        leaving += priced.times[peer, home]
+        arriving -= priced.times[peer, goal]
     span = span_with(state, home, leaving, goal, arriving)
     if aim.cap > 0 and span > max(aim.cap, state.numbers[SPAN]):
         return current
@@ -81,41 +88,41 @@ def try_change(ground, state, aim, job, goal, peer, current, temperature):
 
 
 @kernel
-def propose(ground, state, aim, current, temperature):
+def propose(priced, state, aim, current, temperature):
     """Choose a job at random and a machine that can run it, at times a peer to swap with."""
     machines = len(state.load)
     job = below(state.seed, len(state.machine))
     home = state.machine[job]
     goal = (home + 1 + below(state.seed, machines - 1)) % machines
-    if ground.extra[job, goal] == np.inf:
+    if priced.extra[job, goal] == np.inf:
         return current
     peer = -1
     if state.count[goal] > 0 and next_random(state.seed) >> uint64(63) == 0:
         peer = state.member[goal, below(state.seed, state.count[goal])]
-        if ground.extra[peer, home] == np.inf:
+        if priced.extra[peer, home] == np.inf:
             return current
-    return try_change(ground, state, aim, job, goal, peer, current, temperature)
+    return try_change(priced, state, aim, job, goal, peer, current, temperature)
 
 
 @kernel
-def whole_flowtime(ground, state):
+def whole_flowtime(priced, state):
     """Return the flowtime, computed afresh."""
     total = 0.0
     for machine in range(len(state.load)):
         for i in range(state.count[machine]):
             job = state.member[machine, i]
-            own = ground.times[job, machine]
-            total += ground.ready[machine] + own
+            own = priced.times[job, machine]
+            total += priced.ready[machine] + own
             for k in range(i):
-                total += min(own, ground.times[state.member[machine, k], machine])
+                total += min(own, priced.times[state.member[machine, k], machine])
     return total
 
 
-@entry(void(GROUND_TYPE, STATE_TYPE, BOTH_TYPE, float64, float64, int64))
-def anneal_both(ground, state, aim, hot, cold, steps):
+@entry(void(PRICED_TIMES_TYPE, MAPPING_STATE_TYPE, BOTH_TYPE, float64, float64, int64))
+def anneal_both(priced, state, aim, hot, cold, steps):
     """Minimise a mixture of flowtime and makespan while it cools; the best is kept."""
-    settle(ground, state)
-    state.numbers[FLOW] = whole_flowtime(ground, state)
+    settle(priced, state)
+    state.numbers[FLOW] = whole_flowtime(priced, state)
     span = span_with(state, 0, state.load[0], 0, state.load[0])
     state.numbers[SPAN] = span
     current = aim.flow * state.numbers[FLOW] + aim.late * max(0.0, span - aim.cap)
@@ -123,7 +130,7 @@ def anneal_both(ground, state, aim, hot, cold, steps):
     temperature = hot
     cooling = (cold / hot) ** (1.0 / max(steps, 1))
     for _ in range(steps):
-        current = propose(ground, state, aim, current, temperature)
+        current = propose(priced, state, aim, current, temperature)
         temperature *= cooling
         if current < best:
             best = current

@@ -25,7 +25,7 @@ class Columns(NamedTuple):
     price: Any  # of lateness on each machine
 
 
-class State(NamedTuple):
+class ColumnState(NamedTuple):
     """A mapping in the making."""
 
     column: Any  # of each job
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 COLUMNS_TYPE = types.NamedTuple([INTS, REALS, INTS, REALS, INTS, REALS], Columns)
-STATE_TYPE = types.NamedTuple([INTS, REALS, BITS], State)
+COLUMN_STATE_TYPE = types.NamedTuple([INTS, REALS, BITS], ColumnState)
 
 
 @kernel
@@ -70,7 +70,7 @@ def try_column(columns, state, target, steep, temperature):
         use(columns, state, column)
 
 
-@entry(void(COLUMNS_TYPE, STATE_TYPE, float64, float64, float64, int64))
+@entry(void(COLUMNS_TYPE, COLUMN_STATE_TYPE, float64, float64, float64, int64))
 def anneal_columns(columns, state, target, steep, temperature, steps):
     """Make machines keep to the target by single moves."""
     for _ in range(steps):

@@ -14,7 +14,7 @@ from numba import types
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS, REALS
 from queuesmith.compiled.chance import below, uniform
-from queuesmith.grid.exact.kernels.ground import beyond, move
+from queuesmith.grid.exact.kernels.priced import beyond, move
 
 
 class Sums(NamedTuple):
@@ -25,7 +25,7 @@ class Sums(NamedTuple):
     flips: Any  # one bit a job
 
 
-class Room(NamedTuple):
+class FlipSpace(NamedTuple):
     """Space to work in."""
 
     job: Any
@@ -37,34 +37,34 @@ class Room(NamedTuple):
 
 
 _SUMS = types.NamedTuple([REALS, REALS, INTS], Sums)
-ROOM_TYPE = types.NamedTuple([INTS, REALS, REALS, _SUMS, _SUMS, _SUMS], Room)
+FLIP_SPACE_TYPE = types.NamedTuple([INTS, REALS, REALS, _SUMS, _SUMS, _SUMS], FlipSpace)
 
 
 @kernel
-def gather(ground, state, room, found, source, goal, dearest):
+def gather(priced, state, space, found, source, goal, dearest):
     """List the jobs of a machine that could run on another at little extra cost."""
     for i in range(state.count[source]):
         job = state.member[source, i]
-        if ground.extra[job, goal] - ground.extra[job, source] <= dearest:
-            room.job[found] = job
+        if priced.extra[job, goal] - priced.extra[job, source] <= dearest:
+            space.job[found] = job
             found += 1
     return found
 
 
 @kernel
-def choose_flips(ground, state, room, capped, other, dearest, most):
+def choose_flips(priced, state, space, capped, other, dearest, most):
     """Choose jobs of two machines that may change sides; return how many."""
-    found = gather(ground, state, room, 0, capped, other, dearest)
-    found = gather(ground, state, room, found, other, capped, dearest)
+    found = gather(priced, state, space, 0, capped, other, dearest)
+    found = gather(priced, state, space, found, other, capped, dearest)
     flips = min(found, most)
     for i in range(flips):
         at = i + below(state.seed, found - i)
-        job = room.job[at]
-        room.job[at] = room.job[i]
-        room.job[i] = job
+        job = space.job[at]
+        space.job[at] = space.job[i]
+        space.job[i] = job
         leaves = state.machine[job] == capped
-        room.first[i] = -ground.times[job, capped] if leaves else ground.times[job, capped]
-        room.second[i] = ground.times[job, other] if leaves else -ground.times[job, other]
+        space.first[i] = -priced.times[job, capped] if leaves else priced.times[job, capped]
+        space.second[i] = priced.times[job, other] if leaves else -priced.times[job, other]
     return flips
 
 
@@ -77,13 +77,13 @@ def copy_sum(goal, to, source, at, first, second, flip):
 
 
 @kernel
-def list_sums(room, sums, begin, end):
+def list_sums(space, sums, begin, end):
     """List all ways of flipping the jobs from ``begin`` to ``end``, sorted; return how many."""
-    spare = room.spare
+    spare = space.spare
     sums.first[0], sums.second[0], sums.flips[0] = 0.0, 0.0, 0
     size = 1
     for i in range(begin, end):
-        first, second, flip = room.first[i], room.second[i], 1 << i
+        first, second, flip = space.first[i], space.second[i], 1 << i
         kept = flipped = 0
         for to in range(2 * size):
             keeps = flipped == size
@@ -111,51 +111,51 @@ def keep_least(sums, size):
 
 
 @kernel
-def best_flips(room, flips, most):
+def best_flips(space, flips, most):
     """Return which flips add least to the second machine, at most ``most`` to the first; or -1."""
     half = flips // 2
-    lefts = list_sums(room, room.left, 0, half)
-    rights = list_sums(room, room.right, half, flips)
-    keep_least(room.right, rights)
+    lefts = list_sums(space, space.left, 0, half)
+    rights = list_sums(space, space.right, half, flips)
+    keep_least(space.right, rights)
     right = rights - 1
     best, least = -1, np.inf
     for left in range(lefts):
-        while right >= 0 and room.left.first[left] + room.right.first[right] > most:
+        while right >= 0 and space.left.first[left] + space.right.first[right] > most:
             right -= 1
         if right < 0:
             break
-        added = room.left.second[left] + room.right.second[right]
+        added = space.left.second[left] + space.right.second[right]
         if added < least:
             least = added
-            best = room.left.flips[left] | room.right.flips[right]
+            best = space.left.flips[left] | space.right.flips[right]
     return best
 
 
 @kernel
-def change_of(room, flips, chosen):
+def change_of(space, flips, chosen):
     """Return what the chosen flips add to both machines."""
     first = second = 0.0
     for i in range(flips):
         if chosen >> i & 1:
-            first += room.first[i]
-            second += room.second[i]
+            first += space.first[i]
+            second += space.second[i]
     return first, second
 
 
 @kernel
-def accept(ground, state, room, flips, chosen, capped, other, temperature):
+def accept(priced, state, space, flips, chosen, capped, other, temperature):
     """Flip the chosen jobs if that is better, or with Metropolis' probability."""
-    first, second = change_of(room, flips, chosen)
-    before = beyond(ground, state, capped, state.load[capped])
-    before += beyond(ground, state, other, state.load[other])
-    after = beyond(ground, state, capped, state.load[capped] + first)
-    after += beyond(ground, state, other, state.load[other] + second)
+    first, second = change_of(space, flips, chosen)
+    before = beyond(priced, state, capped, state.load[capped])
+    before += beyond(priced, state, other, state.load[other])
+    after = beyond(priced, state, capped, state.load[capped] + first)
+    after += beyond(priced, state, other, state.load[other] + second)
     worse = after - before
     if worse > 0 and uniform(state.seed) >= math.exp(-worse / temperature):
         return
     for i in range(flips):
         if chosen >> i & 1:
-            job = room.job[i]
+            job = space.job[i]
             move(state, job, capped + other - state.machine[job])
     state.load[capped] += first
     state.load[other] += second

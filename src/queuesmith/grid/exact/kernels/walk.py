@@ -6,12 +6,12 @@ from numba import float64, int64, types, uint64, void
 
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.chance import below, next_random, uniform
-from queuesmith.grid.exact.kernels.dividing import ROOM_TYPE, accept, best_flips, choose_flips
-from queuesmith.grid.exact.kernels.ground import (
+from queuesmith.grid.exact.kernels.dividing import FLIP_SPACE_TYPE, accept, best_flips, choose_flips
+from queuesmith.grid.exact.kernels.priced import (
     BEST,
-    GROUND_TYPE,
+    MAPPING_STATE_TYPE,
+    PRICED_TIMES_TYPE,
     STALE,
-    STATE_TYPE,
     STEP,
     TARGET,
     all_beyond,
@@ -64,12 +64,12 @@ def choose_late(state):
 
 
 @kernel
-def choose_other(ground, state, machine):
+def choose_other(priced, state, machine):
     """Return another machine: one that is cheap for one of this one's jobs, or any."""
     machines = len(state.load)
     if state.count[machine] > 0 and next_random(state.seed) >> uint64(62) != 0:
         job = state.member[machine, below(state.seed, state.count[machine])]
-        other = int64(ground.near[job, below(state.seed, ground.near.shape[1])])
+        other = int64(priced.near[job, below(state.seed, priced.near.shape[1])])
         if other != machine:
             return other
     return (machine + 1 + below(state.seed, machines - 1)) % machines
@@ -84,34 +84,34 @@ def temperature_of(state, habits):
 
 
 @kernel
-def step(ground, state, room, habits):
+def step(priced, state, space, habits):
     """Divide some jobs of two machines anew."""
     machines = len(state.load)
     late = choose_late(state)
     capped = late if late >= 0 else below(state.seed, machines)
-    other = choose_other(ground, state, capped)
+    other = choose_other(priced, state, capped)
     if next_random(state.seed) >> uint64(63) == 0:
         capped, other = other, capped
     gap = min(state.numbers[BEST] - 1.0, WIDE) * min(1.0, USUAL / machines)
     chance = uniform(state.seed)
     dearest = habits.reach * gap * chance * chance
-    flips = choose_flips(ground, state, room, capped, other, dearest, habits.flips)
+    flips = choose_flips(priced, state, space, capped, other, dearest, habits.flips)
     room_left = state.numbers[TARGET] - state.load[capped]
-    chosen = best_flips(room, flips, room_left)
+    chosen = best_flips(space, flips, room_left)
     if chosen > 0:
         temperature = temperature_of(state, habits) * gap
-        accept(ground, state, room, flips, chosen, capped, other, temperature)
+        accept(priced, state, space, flips, chosen, capped, other, temperature)
 
 
 @kernel
-def succeed(ground, state):
+def succeed(priced, state):
     """Keep a mapping that meets the target, and aim lower: at half of what is idle."""
-    settle(ground, state)
+    settle(priced, state)
     span, idle = 0.0, 0.0
     for machine in range(len(state.load)):
         span = max(span, state.load[machine])
     for machine in range(len(state.load)):
-        idle += ground.price[machine] * (span - state.load[machine])
+        idle += priced.price[machine] * (span - state.load[machine])
     if span < state.numbers[BEST]:
         state.numbers[BEST] = span
         for job in range(len(state.machine)):
@@ -130,17 +130,17 @@ def relax(state):
     state.numbers[TARGET] = max(modest if near else target, 1.0)
 
 
-@entry(void(GROUND_TYPE, STATE_TYPE, ROOM_TYPE, HABITS_TYPE, int64))
-def walk(ground, state, room, habits, steps):
+@entry(void(PRICED_TIMES_TYPE, MAPPING_STATE_TYPE, FLIP_SPACE_TYPE, HABITS_TYPE, int64))
+def walk(priced, state, space, habits, steps):
     """Take so many steps; the best mapping and its makespan are kept in the state."""
     for _ in range(steps):
         if state.numbers[BEST] <= 1.0:
             return
-        step(ground, state, room, habits)
+        step(priced, state, space, habits)
         state.numbers[STALE] += 1.0
         state.numbers[STEP] += 1.0
-        if all_beyond(ground, state) == 0.0:
-            succeed(ground, state)
+        if all_beyond(priced, state) == 0.0:
+            succeed(priced, state)
         elif state.numbers[STALE] > PATIENCE * len(state.load):
             relax(state)
             state.numbers[STALE] = 0.0

@@ -13,10 +13,10 @@ from queuesmith.grid.genetic.kernels.problem import (
     IMPROVED_AT,
     NEXT_CHILD,
     NOBODY,
-    POOL_TYPE,
+    POPULATION_TYPE,
     PROBLEM_TYPE,
-    WORK_TYPE,
-    person_of,
+    WORKSPACE_TYPE,
+    individual_of,
 )
 from queuesmith.grid.genetic.kernels.survival import (
     keep_best_ever,
@@ -39,15 +39,15 @@ def breed_pair(
 ):
     """Write two children (or one: the second slot may be none) of two selected parents."""
     random = work.random
-    mother = person_of(pool, parents[select(len(parents), turn, plan[SELECT_WITH], work)])
-    father = person_of(pool, parents[select(len(parents), turn + 1, plan[SELECT_WITH], work)])
+    mother = individual_of(pool, parents[select(len(parents), turn, plan[SELECT_WITH], work)])
+    father = individual_of(pool, parents[select(len(parents), turn + 1, plan[SELECT_WITH], work)])
     crossing = uniform(random) < plan[CROSS]
     before = random[0]
     for k in range(2):
         slot = first if k == 0 else second
         if slot == NOBODY:
             break
-        child = person_of(pool, slot)
+        child = individual_of(pool, slot)
         if crossing:
             random[0] = before
             cross(problem, mother, father, child.genes, plan[CROSS_WITH], work)
@@ -59,7 +59,7 @@ def breed_pair(
         slot = first if k == 0 else second
         if slot == NOBODY:
             break
-        child = person_of(pool, slot)
+        child = individual_of(pool, slot)
         if uniform(random) < plan[MUTATE]:
             mutate(problem, child, plan[MUTATE_WITH], work)
         if uniform(random) < plan[IMPROVE]:
@@ -70,7 +70,7 @@ def breed_pair(
 @entry(
     int64(
         PROBLEM_TYPE,
-        POOL_TYPE,
+        POPULATION_TYPE,
         INTS,
         INTS,
         INTS,
@@ -84,7 +84,7 @@ def breed_pair(
         int64,
         int64,
         REAL_TABLE,
-        WORK_TYPE,
+        WORKSPACE_TYPE,
     )
 )
 def run_generations(
@@ -113,7 +113,7 @@ def run_generations(
     this call.
     """
     flags = work.flags
-    best = person_of(pool, len(pool.genes) - 1)
+    best = individual_of(pool, len(pool.genes) - 1)
     bred = 0
     for generation in range(generations):
         for i in range(flags[NEXT_CHILD], len(children), 2):
@@ -137,9 +137,9 @@ def run_generations(
             )
             if flags[BAD_JOB] != NOBODY:
                 return generation
-            keep_best_ever(best, person_of(pool, children[i]), flags)
+            keep_best_ever(best, individual_of(pool, children[i]), flags)
             if second != NOBODY:
-                keep_best_ever(best, person_of(pool, second), flags)
+                keep_best_ever(best, individual_of(pool, second), flags)
             bred += 2
         flags[NEXT_CHILD] = 0
         sort_slots(pool, children, len(children))
@@ -150,7 +150,7 @@ def run_generations(
         flags[GENERATION] += 1
         if flags[GENERATION] % REFRESH == 0:
             for i in range(len(parents)):
-                evaluate(problem, person_of(pool, parents[i]), work, True)
+                evaluate(problem, individual_of(pool, parents[i]), work, True)
             sort_slots(pool, parents, len(parents))
         copy(history[generation], best.value)
         if flags[GENERATION] - flags[IMPROVED_AT] >= patience:
@@ -158,10 +158,10 @@ def run_generations(
     return generations
 
 
-@entry(void(PROBLEM_TYPE, POOL_TYPE, INTS, WORK_TYPE))
+@entry(void(PROBLEM_TYPE, POPULATION_TYPE, INTS, WORKSPACE_TYPE))
 def value_all(problem, pool, slots, work):
-    """Value the persons in these slots from their genes and sort the slots, the best first."""
+    """Value the individuals in these slots from their genes and sort the slots, the best first."""
     for i in range(len(slots)):
-        evaluate(problem, person_of(pool, slots[i]), work, True)
+        evaluate(problem, individual_of(pool, slots[i]), work, True)
         work.flags[EVALUATIONS] += 1
     sort_slots(pool, slots, len(slots))

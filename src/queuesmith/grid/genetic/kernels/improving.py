@@ -22,42 +22,42 @@ CLIMB_SHARE = 10.0
 
 
 @mutation
-def improve_not(problem, person, parameter, work):
+def improve_not(problem, individual, parameter, work):
     """Leave the child as it is."""
 
 
 @kernel
-def key_below(problem, person, primary, secondary):
-    """Settle a person and say whether it is at least as good as these keys."""
-    settle(problem, person)
-    ours = person.value[PRIMARY]
-    return ours < primary or (ours == primary and person.value[SECONDARY] <= secondary)
+def key_below(problem, individual, primary, secondary):
+    """Settle an individual and say whether it is at least as good as these keys."""
+    settle(problem, individual)
+    ours = individual.value[PRIMARY]
+    return ours < primary or (ours == primary and individual.value[SECONDARY] <= secondary)
 
 
 @mutation
-def improve_climb(problem, person, parameter, work):
+def improve_climb(problem, individual, parameter, work):
     """Try random moves and swaps, as many as the parameter says, and keep those that do no harm."""
     random = work.random
-    count = len(person.genes)
+    count = len(individual.genes)
     for _ in range(int64(parameter)):
-        primary, secondary = person.value[PRIMARY], person.value[SECONDARY]
+        primary, secondary = individual.value[PRIMARY], individual.value[SECONDARY]
         job = below(random, count)
-        old = person.genes[job]
+        old = individual.genes[job]
         if uniform(random) < 0.5:
             machine = random_option(problem, job, random)
             if machine == old:
                 continue
-            move_job(problem, person, job, machine)
-            if not key_below(problem, person, primary, secondary):
-                move_job(problem, person, job, old)
+            move_job(problem, individual, job, machine)
+            if not key_below(problem, individual, primary, secondary):
+                move_job(problem, individual, job, old)
         else:
             other = below(random, count)
-            if not can_swap(problem, person.genes, job, other):
+            if not can_swap(problem, individual.genes, job, other):
                 continue
-            swap_jobs(problem, person, job, other)
-            if not key_below(problem, person, primary, secondary):
-                swap_jobs(problem, person, job, other)
-        settle(problem, person)
+            swap_jobs(problem, individual, job, other)
+            if not key_below(problem, individual, primary, secondary):
+                swap_jobs(problem, individual, job, other)
+        settle(problem, individual)
 
 
 @kernel
@@ -93,20 +93,25 @@ def list_members(problem, genes, work):
 
 
 @mutation
-def improve_anneal(problem, person, parameter, work):
+def improve_anneal(problem, individual, parameter, work):
     """Anneal the makespan and the priced work: as many steps a job as the parameter says.
 
     A step gives a job to another machine that is cheap for it by the prices, and mostly hands one
     of that machine's jobs on: back, or to a machine that is cheap for it. Prices steer it: what is
     gained in priced work is room for a lower makespan. Where the flowtime counts first, it climbs.
     """
-    count = len(person.genes)
+    count = len(individual.genes)
     if problem.weights[1] > 0.0:
-        improve_climb(problem, person, min(parameter * count, MOST_STEPS) / CLIMB_SHARE, work)
+        improve_climb(problem, individual, min(parameter * count, MOST_STEPS) / CLIMB_SHARE, work)
         return
     if len(problem.pair_job) == 0:
         return
-    genes, load, times, prices = person.genes, person.completion, problem.times, problem.prices
+    genes, load, times, prices = (
+        individual.genes,
+        individual.completion,
+        problem.times,
+        problem.prices,
+    )
     random, members, place, sizes = work.random, work.members, work.ints[5], work.counts[1]
     bound = list_members(problem, genes, work)
     steps = int64(min(parameter * count, MOST_STEPS))
@@ -146,4 +151,4 @@ def improve_anneal(problem, person, parameter, work):
         rehouse(genes, members, sizes, place, job, b)
         if other != NOBODY:
             rehouse(genes, members, sizes, place, other, c)
-    evaluate(problem, person, work, True)
+    evaluate(problem, individual, work, True)

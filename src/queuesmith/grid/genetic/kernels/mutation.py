@@ -13,14 +13,14 @@ TRIES = 16
 
 
 @kernel
-def move_at_random(problem, person, random):
+def move_at_random(problem, individual, random):
     """Give a random job to another machine; nothing where no draw finds one."""
     for _ in range(TRIES):
-        job = below(random, len(person.genes))
+        job = below(random, len(individual.genes))
         if problem.option_count[job] > 1:
             machine = random_option(problem, job, random)
-            if machine != person.genes[job]:
-                move_job(problem, person, job, machine)
+            if machine != individual.genes[job]:
+                move_job(problem, individual, job, machine)
                 return
 
 
@@ -35,43 +35,43 @@ def can_swap(problem, genes, one, other):
 
 
 @kernel
-def swap_jobs(problem, person, one, other):
+def swap_jobs(problem, individual, one, other):
     """Exchange the machines of two jobs."""
-    machine = person.genes[one]
-    move_job(problem, person, one, person.genes[other])
-    move_job(problem, person, other, machine)
+    machine = individual.genes[one]
+    move_job(problem, individual, one, individual.genes[other])
+    move_job(problem, individual, other, machine)
 
 
 @kernel
-def swap_at_random(problem, person, random):
+def swap_at_random(problem, individual, random):
     """Exchange the machines of two random jobs; nothing where no draw finds a pair."""
     for _ in range(TRIES):
-        one = below(random, len(person.genes))
-        other = below(random, len(person.genes))
-        if can_swap(problem, person.genes, one, other):
-            swap_jobs(problem, person, one, other)
+        one = below(random, len(individual.genes))
+        other = below(random, len(individual.genes))
+        if can_swap(problem, individual.genes, one, other):
+            swap_jobs(problem, individual, one, other)
             return
 
 
 @mutation
-def mutate_move(problem, person, parameter, work):
+def mutate_move(problem, individual, parameter, work):
     """Give a random job to another machine."""
-    move_at_random(problem, person, work.random)
-    settle(problem, person)
+    move_at_random(problem, individual, work.random)
+    settle(problem, individual)
 
 
 @mutation
-def mutate_swap(problem, person, parameter, work):
+def mutate_swap(problem, individual, parameter, work):
     """Exchange the machines of two random jobs."""
-    swap_at_random(problem, person, work.random)
-    settle(problem, person)
+    swap_at_random(problem, individual, work.random)
+    settle(problem, individual)
 
 
 @mutation
-def mutate_move_and_swap(problem, person, parameter, work):
+def mutate_move_and_swap(problem, individual, parameter, work):
     """Move with the probability of the parameter, otherwise swap."""
     if uniform(work.random) < parameter:
-        move_at_random(problem, person, work.random)
+        move_at_random(problem, individual, work.random)
     else:
-        swap_at_random(problem, person, work.random)
-    settle(problem, person)
+        swap_at_random(problem, individual, work.random)
+    settle(problem, individual)

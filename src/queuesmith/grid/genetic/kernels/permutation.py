@@ -14,14 +14,14 @@ from queuesmith.grid.genetic.kernels.problem import NOBODY
 
 
 @kernel
-def arrange(problem, person, work):
-    """Write a person's permutation, unless it is known: its jobs, machine by machine.
+def arrange(problem, individual, work):
+    """Write an individual's permutation, unless it is known: its jobs, machine by machine.
 
     The jobs of a machine stand in the order in which they run, the shortest first.
     """
-    if person.known[0] != 0:
+    if individual.known[0] != 0:
         return
-    mark_jobs(problem, person.genes, work, True)
+    mark_jobs(problem, individual.genes, work, True)
     place = 0
     for machine in range(len(problem.ready)):
         marks, jobs = work.marks[machine], problem.ranked[machine]
@@ -32,10 +32,10 @@ def arrange(problem, person, work):
                 lowest = left & -left
                 left ^= lowest
                 job = jobs[word * WORD_BITS + BIT_OF[lowest % 37]]
-                person.sequence[place] = job
-                person.place[job] = place
+                individual.sequence[place] = job
+                individual.place[job] = place
                 place += 1
-    person.known[0] = 1
+    individual.known[0] = 1
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The instance, individuals, and room for the operators, as the genetic schedulers take them."""
+"""The instance, individuals, and a workspace, as the operators of genetic schedulers take them."""
 
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from queuesmith.compiled.arrays import (
 )
 from queuesmith.compiled.chance import below
 
-# Places in a person's values.
+# Places in an individual's values.
 MAKESPAN, FLOWTIME, PRIMARY, SECONDARY = range(4)
 VALUES = 4
 # Places in the flags of a workspace.
@@ -43,13 +43,15 @@ class Problem(NamedTuple):
     rank: Any  # jobs x machines: how many jobs are shorter on that machine
     ranked: Any  # machines x jobs: the jobs, the shortest first
     ranked_times: Any  # and their times
+    longest: Any  # the jobs by their mean time, the longest first
+    fastest: Any  # the machines by their mean time, the shortest first
     near: Any  # how many of the first options of each job are cheap enough for annealing
     pair_job: Any  # all cheap pairs of jobs with more than one such option
     pair_machine: Any
     weights: Any  # of makespan and flowtime in the primary, of flowtime in the secondary key
 
 
-class Pool(NamedTuple):
+class Population(NamedTuple):
     """All individuals, a row each: parents, children, and the best ever."""
 
     genes: Any
@@ -61,7 +63,7 @@ class Pool(NamedTuple):
     known: Any  # whether it is
 
 
-class Person(NamedTuple):
+class Individual(NamedTuple):
     """One individual: the rows of one slot of the pool."""
 
     genes: Any
@@ -73,8 +75,8 @@ class Person(NamedTuple):
     known: Any  # whether it is
 
 
-class Work(NamedTuple):
-    """Room for the operators, and the state of the random numbers."""
+class Workspace(NamedTuple):
+    """Arrays that operators may write to, and the state of the random numbers."""
 
     ints: Any  # ROWS x jobs or machines, whichever are more
     reals: Any  # as many
@@ -99,23 +101,28 @@ PROBLEM_TYPE = types.NamedTuple(
         FROZEN_INTS,
         FROZEN_INTS,
         FROZEN_INTS,
+        FROZEN_INTS,
+        FROZEN_INTS,
         FROZEN_REALS,
     ],
     Problem,
 )
-POOL_TYPE = types.NamedTuple(
-    [INT_TABLE, REAL_TABLE, REAL_TABLE, REAL_TABLE, SMALL_TABLE, SMALL_TABLE, SMALL_TABLE], Pool
+POPULATION_TYPE = types.NamedTuple(
+    [INT_TABLE, REAL_TABLE, REAL_TABLE, REAL_TABLE, SMALL_TABLE, SMALL_TABLE, SMALL_TABLE],
+    Population,
 )
-PERSON_TYPE = types.NamedTuple(
-    [INTS, REALS, REALS, REALS, SMALL_INTS, SMALL_INTS, SMALL_INTS], Person
+INDIVIDUAL_TYPE = types.NamedTuple(
+    [INTS, REALS, REALS, REALS, SMALL_INTS, SMALL_INTS, SMALL_INTS], Individual
 )
-WORK_TYPE = types.NamedTuple([INT_TABLE, REALS, INT_TABLE, INT_TABLE, INT_TABLE, INTS, BITS], Work)
+WORKSPACE_TYPE = types.NamedTuple(
+    [INT_TABLE, REALS, INT_TABLE, INT_TABLE, INT_TABLE, INTS, BITS], Workspace
+)
 
 
 @kernel
-def person_of(pool, slot):
-    """Return the person in a slot of the pool."""
-    return Person(
+def individual_of(pool, slot):
+    """Return the individual in a slot of the pool."""
+    return Individual(
         pool.genes[slot],
         pool.completion[slot],
         pool.flow[slot],

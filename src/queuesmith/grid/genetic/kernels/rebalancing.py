@@ -16,13 +16,13 @@ EFFORTS, MOVES = 13, 256
 
 
 @kernel
-def overloaded_machine(person, random):
+def overloaded_machine(individual, random):
     """Return the latest of some machines drawn by chance."""
-    machines = len(person.completion)
+    machines = len(individual.completion)
     chosen = below(random, machines)
     for _ in range(DRAWN - 1):
         machine = below(random, machines)
-        if person.completion[machine] > person.completion[chosen]:
+        if individual.completion[machine] > individual.completion[chosen]:
             chosen = machine
     return chosen
 
@@ -38,13 +38,13 @@ def list_jobs(genes, machine, jobs):
 
 
 @kernel
-def rebalance_by_swap(problem, person, machine, own, random):
+def rebalance_by_swap(problem, individual, machine, own, random):
     """Exchange a job of the machine for one that is shorter there, unless the makespan grows.
 
     It looks at 1 up to 4,096 pairs, few or many by chance, and takes the one after which all
     machines together have the least to do.
     """
-    genes, times, load = person.genes, problem.times, person.completion
+    genes, times, load = individual.genes, problem.times, individual.completion
     last = latest(load)
     least, best_long, best_short = math.inf, NOBODY, NOBODY
     for _ in range(1 << below(random, EFFORTS)):
@@ -59,17 +59,17 @@ def rebalance_by_swap(problem, person, machine, own, random):
                 least, best_long, best_short = change, long, short
     if best_long == NOBODY:
         return False
-    swap_jobs(problem, person, best_long, best_short)
+    swap_jobs(problem, individual, best_long, best_short)
     return True
 
 
 @kernel
-def rebalance_by_move(problem, person, machine, own, random):
+def rebalance_by_move(problem, individual, machine, own, random):
     """Give a job of the machine to another one that then finishes before the machine did.
 
     Of the moves looked at it takes the one after which all have the least to do.
     """
-    load, times = person.completion, problem.times
+    load, times = individual.completion, problem.times
     least, best_job, best_machine = math.inf, NOBODY, NOBODY
     for _ in range(MOVES):
         job, other = own[below(random, len(own))], below(random, len(load))
@@ -79,42 +79,42 @@ def rebalance_by_move(problem, person, machine, own, random):
                 least, best_job, best_machine = change, job, other
     if best_job == NOBODY:
         return False
-    move_job(problem, person, best_job, best_machine)
+    move_job(problem, individual, best_job, best_machine)
     return True
 
 
 @kernel
-def rebalance(problem, person, work):
+def rebalance(problem, individual, work):
     """Take load from a machine that finishes late: by a swap, or else by a move."""
     random = work.random
-    machine = overloaded_machine(person, random)
-    own = work.ints[5, : list_jobs(person.genes, machine, work.ints[5])]
+    machine = overloaded_machine(individual, random)
+    own = work.ints[5, : list_jobs(individual.genes, machine, work.ints[5])]
     if len(own) == 0:
         return False
-    if rebalance_by_swap(problem, person, machine, own, random):
+    if rebalance_by_swap(problem, individual, machine, own, random):
         return True
-    return rebalance_by_move(problem, person, machine, own, random)
+    return rebalance_by_move(problem, individual, machine, own, random)
 
 
 @mutation
-def mutate_rebalance(problem, person, parameter, work):
+def mutate_rebalance(problem, individual, parameter, work):
     """With the probability of the parameter rebalance; then move, and swap, each with 0.5."""
     if uniform(work.random) < parameter:
-        rebalance(problem, person, work)
+        rebalance(problem, individual, work)
     if uniform(work.random) < 0.5:
-        move_at_random(problem, person, work.random)
+        move_at_random(problem, individual, work.random)
     if uniform(work.random) < 0.5:
-        swap_at_random(problem, person, work.random)
-    settle(problem, person)
+        swap_at_random(problem, individual, work.random)
+    settle(problem, individual)
 
 
 @mutation
-def mutate_rebalance_or_mutate(problem, person, parameter, work):
+def mutate_rebalance_or_mutate(problem, individual, parameter, work):
     """With the probability of the parameter rebalance, otherwise move or swap."""
     if uniform(work.random) < parameter:
-        rebalance(problem, person, work)
+        rebalance(problem, individual, work)
     elif uniform(work.random) < 0.5:
-        move_at_random(problem, person, work.random)
+        move_at_random(problem, individual, work.random)
     else:
-        swap_at_random(problem, person, work.random)
-    settle(problem, person)
+        swap_at_random(problem, individual, work.random)
+    settle(problem, individual)

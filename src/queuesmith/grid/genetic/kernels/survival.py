@@ -8,19 +8,19 @@ from queuesmith.grid.genetic.kernels.problem import (
     IMPROVED_AT,
     MAKESPAN,
     PRIMARY,
-    person_of,
+    individual_of,
 )
 from queuesmith.grid.genetic.kernels.value import ROUNDING, become, better, surpasses
 
 
 @kernel
 def sort_slots(pool, slots, count):
-    """Sort the first slots by their persons, the best first; equal ones keep their order."""
+    """Sort the first slots by their individuals, the best first; equal ones keep their order."""
     for i in range(1, count):
         slot = slots[i]
-        person = person_of(pool, slot)
+        individual = individual_of(pool, slot)
         k = i
-        while k > 0 and better(person, person_of(pool, slots[k - 1])):
+        while k > 0 and better(individual, individual_of(pool, slots[k - 1])):
             slots[k] = slots[k - 1]
             k -= 1
         slots[k] = slot
@@ -28,7 +28,7 @@ def sort_slots(pool, slots, count):
 
 @kernel
 def alike(one, other):
-    """Say whether two persons have the same makespan and flowtime to within rounding."""
+    """Say whether two individuals have the same makespan and flowtime to within rounding."""
     for i in (MAKESPAN, FLOWTIME):
         if abs(one.value[i] - other.value[i]) > ROUNDING * abs(one.value[i]):
             return False
@@ -37,14 +37,14 @@ def alike(one, other):
 
 @kernel
 def has_like(pool, slot, slots, count):
-    """Say whether a person is like one of the first slots, which are sorted and not worse."""
-    person = person_of(pool, slot)
-    margin = ROUNDING * abs(person.value[PRIMARY])
+    """Say whether an individual is like one of the first slots, which are sorted and not worse."""
+    individual = individual_of(pool, slot)
+    margin = ROUNDING * abs(individual.value[PRIMARY])
     for i in range(count - 1, -1, -1):
-        other = person_of(pool, slots[i])
-        if person.value[PRIMARY] - other.value[PRIMARY] > margin:
+        other = individual_of(pool, slots[i])
+        if individual.value[PRIMARY] - other.value[PRIMARY] > margin:
             return False
-        if alike(person, other):
+        if alike(individual, other):
             return True
     return False
 
@@ -61,7 +61,8 @@ def keep_best_of_all(pool, parents, children, spare):
     kept, last = 0, count + brood
     while p < count or c < brood:
         take_parent = c >= brood or (
-            p < count and not better(person_of(pool, children[c]), person_of(pool, parents[p]))
+            p < count
+            and not better(individual_of(pool, children[c]), individual_of(pool, parents[p]))
         )
         if take_parent:
             slot = parents[p]

@@ -30,40 +30,40 @@ def shared_time(genes, column, machine, time):
 
 
 @kernel
-def move_job(problem, person, job, machine):
+def move_job(problem, individual, job, machine):
     """Give a job to another machine and keep both machines' figures right."""
-    old = person.genes[job]
+    old = individual.genes[job]
     time = problem.times[job, old]
-    lost = shared_time(person.genes, problem.columns[old], old, time)
-    person.flow[old] -= problem.ready[old] + lost
-    person.completion[old] -= time
-    person.genes[job] = machine
+    lost = shared_time(individual.genes, problem.columns[old], old, time)
+    individual.flow[old] -= problem.ready[old] + lost
+    individual.completion[old] -= time
+    individual.genes[job] = machine
     time = problem.times[job, machine]
-    gained = shared_time(person.genes, problem.columns[machine], machine, time)
-    person.flow[machine] += problem.ready[machine] + gained
-    person.completion[machine] += time
-    person.known[0] = 0
+    gained = shared_time(individual.genes, problem.columns[machine], machine, time)
+    individual.flow[machine] += problem.ready[machine] + gained
+    individual.completion[machine] += time
+    individual.known[0] = 0
 
 
 @kernel
-def settle(problem, person):
+def settle(problem, individual):
     """Bring makespan, flowtime and the keys up to date with the machines' figures (eq. 3, 4)."""
     makespan = 0.0
     flowtime = 0.0
-    for machine in range(len(person.completion)):
-        makespan = max(makespan, person.completion[machine])
-        flowtime += person.flow[machine]
+    for machine in range(len(individual.completion)):
+        makespan = max(makespan, individual.completion[machine])
+        flowtime += individual.flow[machine]
     weights = problem.weights
-    person.value[MAKESPAN] = makespan
-    person.value[FLOWTIME] = flowtime
-    person.value[PRIMARY] = weights[0] * makespan + weights[1] * flowtime
-    person.value[SECONDARY] = weights[2] * flowtime
+    individual.value[MAKESPAN] = makespan
+    individual.value[FLOWTIME] = flowtime
+    individual.value[PRIMARY] = weights[0] * makespan + weights[1] * flowtime
+    individual.value[SECONDARY] = weights[2] * flowtime
 
 
 @kernel
-def evaluate(problem, person, work, everything):
+def evaluate(problem, individual, work, everything):
     """Value the machines named in ``work.counts[1]``, or all, from the genes."""
-    mark_jobs(problem, person.genes, work, everything)
+    mark_jobs(problem, individual.genes, work, everything)
     for machine in range(len(problem.ready)):
         if not everything and work.counts[1, machine] == 0:
             continue
@@ -78,15 +78,15 @@ def evaluate(problem, person, work, everything):
                 left ^= lowest
                 finish += times[word * WORD_BITS + BIT_OF[lowest % 37]]
                 flow += finish
-        person.completion[machine] = finish
-        person.flow[machine] = flow
-    person.known[0] = 0
-    settle(problem, person)
+        individual.completion[machine] = finish
+        individual.flow[machine] = flow
+    individual.known[0] = 0
+    settle(problem, individual)
 
 
 @kernel
 def become(child, parent):
-    """Make a person the copy of another one."""
+    """Make an individual the copy of another one."""
     copy(child.genes, parent.genes)
     copy(child.completion, parent.completion)
     copy(child.flow, parent.flow)
@@ -125,7 +125,7 @@ def inherit(problem, child, parent, work):
 
 @kernel
 def better(one, other):
-    """Say whether one person is better than another: by the primary key, then by the secondary."""
+    """Say whether one individual is better than another: by the primary, then the secondary key."""
     if one.value[PRIMARY] != other.value[PRIMARY]:
         return one.value[PRIMARY] < other.value[PRIMARY]
     return one.value[SECONDARY] < other.value[SECONDARY]
@@ -133,7 +133,7 @@ def better(one, other):
 
 @kernel
 def surpasses(one, best):
-    """Say whether one person is better than the best ever by more than rounding."""
+    """Say whether one individual is better than the best ever by more than rounding."""
     margin = ROUNDING * abs(best.value[PRIMARY])
     difference = one.value[PRIMARY] - best.value[PRIMARY]
     if abs(difference) > margin:

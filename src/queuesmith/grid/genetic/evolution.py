@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.compiled import load
+from queuesmith.grid.etc.mapping import machine_of, mapped
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.exact.kernels.prices import find_prices
-from queuesmith.grid.genetic.arrays import new_pool, new_problem, new_work, objective_weights
+from queuesmith.grid.genetic.arrays import (
+    new_population,
+    new_problem,
+    new_workspace,
+    objective_weights,
+)
 from queuesmith.grid.genetic.config import GeneticConfig, load_config
 from queuesmith.grid.genetic.kernels.generations import (
     CHANCES,
@@ -50,93 +56,14 @@ from queuesmith.grid.genetic.operators import (
     SELECTIONS,
     Operator,
 )
-from queuesmith.grid.mapping import Mapping
+from queuesmith.grid.genetic.result import Course, GeneticProgress, GeneticResult
+from queuesmith.schedule import Schedule
 
 Ints = NDArray[np.int64]
 
 #: So many children are bred before the clock is looked at as take about this long.
 BLOCK_SECONDS = 0.05
 MOST_IN_A_BLOCK = 4096
-#: The most points of the course of a run among the facts of its mapping.
-MOST_POINTS = 200
-
-
-class Progress(NamedTuple):
-    """How far a run is."""
-
-    seconds: float
-    generation: int
-    makespan: float
-    flowtime: float
-
-
-@dataclass(frozen=True, eq=False)
-class Course:
-    """How the best of a run became better: a point at the start, at each change, and at the end.
-
-    Parameters
-    ----------
-    generation, seconds
-        When; seconds inside a block of generations are interpolated.
-    makespan, flowtime
-        Of the best individual so far.
-    """
-
-    generation: Ints
-    seconds: Floats
-    makespan: Floats
-    flowtime: Floats
-
-    def at(self, seconds: float) -> Progress:
-        """Return how far the run was after so many seconds."""
-        place = max(int(np.searchsorted(self.seconds, seconds, side="right")) - 1, 0)
-        return Progress(
-            float(self.seconds[place]),
-            int(self.generation[place]),
-            float(self.makespan[place]),
-            float(self.flowtime[place]),
-        )
-
-    def to_list(self) -> list[dict[str, float]]:
-        """Return at most ``MOST_POINTS`` of the points, ready for JSON."""
-        count = len(self.generation)
-        chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(int))
-        return [
-            {
-                "generation": int(self.generation[i]),
-                "seconds": round(float(self.seconds[i]), 4),
-                "makespan": float(self.makespan[i]),
-                "flowtime": float(self.flowtime[i]),
-            }
-            for i in chosen
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class GeneticResult:
-    """What one run of a genetic scheduler found.
-
-    Parameters
-    ----------
-    best
-        The best mapping by the objective.
-    course
-        How the best became better.
-    config, seed
-        What was run.
-    generations, evaluations
-        How many there were.
-    stopped
-        What ended the run: ``generations``, ``seconds`` or ``stagnation``.
-    """
-
-    best: Mapping
-    course: Course
-    config: GeneticConfig
-    seed: int
-    generations: int
-    evaluations: int
-    stopped: str
 
 
 def evolve(
@@ -146,8 +73,9 @@ def evolve(
     objective: str = "simultaneous",
     seed: int = 0,
     seconds: float | None = None,
-    start: Sequence[Mapping] = (),
-    progress: Callable[[Progress], None] | None = None,
+    generations: int | None = None,
+    start: Sequence[Schedule] = (),
+    progress: Callable[[GeneticProgress], None] | None = None,
 ) -> GeneticResult:
     """Evolve a mapping of jobs to machines.
 
@@ -164,19 +92,25 @@ def evolve(
         Same seed, same run; a run that stops by time is a prefix of the same run with more time.
     seconds
         Replaces the time limit of the configuration.
+    generations
+        Replaces the stops of the configuration: after so many generations, and by no clock unless
+        ``seconds`` is given, too. The same seed then gives the same result on any computer whose
+        arithmetic is the same.
     start
         Mappings that the first population begins with.
     progress
         Called after each block of generations.
     """
     chosen = load_config(config)
+    if generations is not None:
+        chosen = replace(chosen, generations=generations, seconds=None, stagnation=None)
     limit = chosen.seconds if seconds is None else positive("seconds", seconds, "Give 90.")
-    run = _Run(matrix, chosen, objective, whole_number("the seed", seed, 0, "Give 0."), start)
+    run = _Evolution(matrix, chosen, objective, whole_number("the seed", seed, 0, "Give 0."), start)
     stopped = run.until_stopped(limit, progress)
     return run.result(stopped)
 
 
-class _Run:
+class _Evolution:
     """One run in progress: the population, the clock, and what has been recorded."""
 
     def __init__(
@@ -185,7 +119,7 @@ class _Run:
         config: GeneticConfig,
         objective: str,
         seed: int,
-        start: Sequence[Mapping],
+        start: Sequence[Schedule],
     ) -> None:
         _load(config)
         self.began = time.perf_counter()
@@ -193,15 +127,15 @@ class _Run:
         weights = objective_weights(objective, matrix.machines, config.makespan_weight)
         slots = config.population + config.children + 1
         self.problem = new_problem(matrix, weights)
-        self.pool = new_pool(slots, matrix.jobs, matrix.machines)
-        self.work = new_work(matrix.jobs, matrix.machines, seed)
+        self.pool = new_population(slots, matrix.jobs, matrix.machines)
+        self.work = new_workspace(matrix.jobs, matrix.machines, seed)
         self.parents = np.arange(config.population, dtype=np.int64)
         self.children = np.arange(config.population, slots - 1, dtype=np.int64)
         self.spare = np.zeros(slots, np.int64)
         self.plan = _plan(config)
         self.history = np.zeros((MOST_IN_A_BLOCK, VALUES))
         self.points: list[tuple[float, float, float, float]] = []
-        self._populate([m.machine for m in start])
+        self._populate([machine_of(each) for each in start])
         value_all(self.problem, self.pool, self.parents, self.work)
         self._keep_best()
         self._note(0, self.seconds, self.pool.value[-1])
@@ -215,7 +149,7 @@ class _Run:
         return int(self.work.flags[GENERATION])
 
     def until_stopped(
-        self, limit: float | None, progress: Callable[[Progress], None] | None
+        self, limit: float | None, progress: Callable[[GeneticProgress], None] | None
     ) -> str:
         """Run blocks of generations until something says stop; return what."""
         config, flags = self.config, self.work.flags
@@ -242,7 +176,9 @@ class _Run:
             block = max(int(min(BLOCK_SECONDS, max(left - spent, 0.001)) * bred / spent), 2)
             if progress is not None:
                 best = self.pool.value[-1]
-                progress(Progress(self.seconds, self.generation, float(best[0]), float(best[1])))
+                progress(
+                    GeneticProgress(self.seconds, self.generation, float(best[0]), float(best[1]))
+                )
 
     def _allowed(self, restart: int, restarted_at: int) -> int:
         """Return how many generations may run before one of the stops is due."""
@@ -344,7 +280,7 @@ class _Run:
             "stopped": stopped,
             "history": course.to_list(),
         }
-        best = Mapping(
+        best = mapped(
             self.matrix,
             self.pool.genes[-1],
             f"ga:{self.config.name}",

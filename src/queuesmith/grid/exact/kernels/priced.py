@@ -1,4 +1,4 @@
-"""What searches guided by prices stand on, and a mapping that can be changed job by job."""
+"""What searches guided by prices know, and a mapping that can be changed job by job."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ TARGET, BEST, STALE, STEP, FLOW, SPAN = range(6)
 NUMBERS = 6
 
 
-class Ground(NamedTuple):
+class PricedTimes(NamedTuple):
     """What does not change: times over the bound, extra costs, prices."""
 
     times: Any  # jobs x machines
@@ -31,7 +31,7 @@ class Ground(NamedTuple):
     near: Any  # the cheapest machines of each job
 
 
-class State(NamedTuple):
+class MappingState(NamedTuple):
     """A mapping in the making, and the best one so far."""
 
     machine: Any
@@ -44,21 +44,22 @@ class State(NamedTuple):
     seed: Any
 
 
-GROUND_TYPE = types.NamedTuple(
-    [FROZEN_REAL_TABLE, FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_REALS, FROZEN_SMALL_TABLE], Ground
+PRICED_TIMES_TYPE = types.NamedTuple(
+    [FROZEN_REAL_TABLE, FROZEN_REAL_TABLE, FROZEN_REALS, FROZEN_REALS, FROZEN_SMALL_TABLE],
+    PricedTimes,
 )
-STATE_TYPE = types.NamedTuple(
-    [INTS, REALS, SMALL_TABLE, SMALL_INTS, INTS, INTS, REALS, BITS], State
+MAPPING_STATE_TYPE = types.NamedTuple(
+    [INTS, REALS, SMALL_TABLE, SMALL_INTS, INTS, INTS, REALS, BITS], MappingState
 )
 
 
 @kernel
-def settle(ground, state):
+def settle(priced, state):
     """Compute the loads afresh, free of rounding gathered on the way."""
     for machine in range(len(state.load)):
-        total = ground.ready[machine]
+        total = priced.ready[machine]
         for i in range(state.count[machine]):
-            total += ground.times[state.member[machine, i], machine]
+            total += priced.times[state.member[machine, i], machine]
         state.load[machine] = total
 
 
@@ -77,16 +78,16 @@ def move(state, job, machine):
 
 
 @kernel
-def beyond(ground, state, machine, load):
+def beyond(priced, state, machine, load):
     """Return the price of what a machine does after the target, if it finishes at ``load``."""
     late = load - state.numbers[TARGET]
-    return ground.price[machine] * late if late > 0 else 0.0
+    return priced.price[machine] * late if late > 0 else 0.0
 
 
 @kernel
-def all_beyond(ground, state):
+def all_beyond(priced, state):
     """Return the price of what all machines do after the target."""
     total = 0.0
     for machine in range(len(state.load)):
-        total += beyond(ground, state, machine, state.load[machine])
+        total += beyond(priced, state, machine, state.load[machine])
     return total

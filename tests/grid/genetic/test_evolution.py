@@ -7,17 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queuesmith.base.errors import UsageError
-from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid import OBJECTIVES, EtcMatrix
 from queuesmith.grid.etc.files import read_etc
+from queuesmith.grid.etc.mapping import flowtime, machine_of, mapping_facts
 from queuesmith.grid.genetic.arrays import machine_prices
 from queuesmith.grid.genetic.config import GeneticConfig, preset, preset_names
-from queuesmith.grid.genetic.evolve import Course, _Run, evolve
+from queuesmith.grid.genetic.evolution import _Evolution, evolve
 from queuesmith.grid.genetic.kernels.problem import FLOWTIME, MAKESPAN, PRIMARY, SECONDARY
 from queuesmith.grid.genetic.operators import CROSSOVERS, MUTATIONS, REPLACEMENTS, SELECTIONS
+from queuesmith.grid.genetic.result import Course
 from queuesmith.grid.genetic.runs import Statistics, evolve_many
+from queuesmith.schedule.verify import verify
 from tests.grid.genetic.genetic_twins import random_matrix
 
-OBJECTIVES = ("makespan", "flowtime", "simultaneous", "hierarchic")
 QUICK = GeneticConfig(population=12, generations=30)
 
 
@@ -48,12 +50,11 @@ def test_any_combination_of_operators_keeps_every_individual_right(
         initial={"random": 1, "mct": 1, "ljfr-sjfr": 1, "min-min": 1},
         generations=12,
     )
-    run = _Run(matrix, config, objective, seed, ())
+    run = _Evolution(matrix, config, objective, seed, ())
     assert run.until_stopped(None, None) == "generations"
     for genes, value in zip(run.pool.genes, run.pool.value, strict=True):
-        mapping = Mapping(matrix, genes, "check")
-        assert value[MAKESPAN] == pytest.approx(mapping.makespan, rel=1e-9)
-        assert value[FLOWTIME] == pytest.approx(mapping.flowtime, rel=1e-9)
+        assert value[MAKESPAN] == pytest.approx(matrix.makespan(genes), rel=1e-9)
+        assert value[FLOWTIME] == pytest.approx(flowtime(matrix, genes), rel=1e-9)
     slots = sorted([*run.parents, *run.children])
     assert slots == list(range(len(run.pool.genes) - 1))
     keys = run.pool.value[run.parents][:, [PRIMARY, SECONDARY]].tolist()
@@ -72,23 +73,19 @@ def test_every_preset_improves_on_its_first_population(name, objective):
         improvement_parameter=None,
     )
     result = evolve(matrix, config, objective=objective, seed=1)
-    first = _Run(matrix, config, objective, 1, ()).pool.value[-1]
-    found = result.best.flowtime if objective == "flowtime" else result.best.makespan
-    if objective == "simultaneous":
-        assert result.best.fitness < first[PRIMARY]
-    else:
-        assert found < first[FLOWTIME if objective == "flowtime" else MAKESPAN]
-    assert result.best.objective == objective
-    assert result.best.method == f"ga:{name}"
+    first = _Evolution(matrix, config, objective, 1, ()).pool.value[-1]
+    assert result.value < first[PRIMARY]
+    assert verify(result.best).proof.objective == objective
+    assert result.best.policy == f"ga:{name}"
 
 
 def test_the_same_seed_gives_the_same_run_and_another_one_another():
     matrix = random_matrix(40, 5)
     one, again, other = (evolve(matrix, QUICK, seed=seed) for seed in (3, 3, 4))
-    assert (one.best.machine == again.best.machine).all()
+    assert (machine_of(one.best) == machine_of(again.best)).all()
     assert (one.course.makespan == again.course.makespan).all()
     assert (one.course.generation == again.course.generation).all()
-    assert (one.best.machine != other.best.machine).any()
+    assert (machine_of(one.best) != machine_of(other.best)).any()
 
 
 def test_a_longer_run_begins_like_a_shorter_one():
@@ -104,16 +101,16 @@ def test_runs_are_the_same_on_any_number_of_workers():
     alone = evolve_many(matrix, QUICK, runs=4, seed=7, workers=1)
     together = evolve_many(matrix, QUICK, runs=4, seed=7, workers=3)
     for one, other in zip(alone.results, together.results, strict=True):
-        assert (one.best.machine == other.best.machine).all()
+        assert (machine_of(one.best) == machine_of(other.best)).all()
         assert one.seed == other.seed
-    makespans = [r.best.makespan for r in alone.results]
+    makespans = [r.makespan for r in alone.results]
     assert alone.makespan == Statistics(
         pytest.approx(np.mean(makespans)), min(makespans), pytest.approx(np.std(makespans, ddof=1))
     )
-    assert alone.flowtime.best == min(r.best.flowtime for r in alone.results)
-    assert alone.best.value == alone.value.best
+    assert alone.flowtime.best == min(r.flowtime for r in alone.results)
+    assert alone.best.proof.value == alone.value.best
     single = evolve(matrix, QUICK, seed=9)
-    assert (single.best.machine == alone.results[2].best.machine).all()
+    assert (machine_of(single.best) == machine_of(alone.results[2].best)).all()
 
 
 def test_the_deviation_of_one_run_is_zero():
@@ -125,6 +122,13 @@ def test_a_run_stops_after_its_generations():
     assert (result.generations, result.stopped) == (30, "generations")
     assert result.evaluations == 12 + 30 * 12
     assert result.course.generation[-1] == 30
+
+
+def test_a_run_stops_after_the_generations_asked_for_whatever_its_configuration_says():
+    config = GeneticConfig(population=12, generations=None, seconds=1e-6, stagnation=1)
+    one, again = (evolve(random_matrix(20, 3), config, generations=9) for _ in range(2))
+    assert (one.generations, one.stopped) == (9, "generations")
+    assert (machine_of(one.best) == machine_of(again.best)).all()
 
 
 def test_a_run_stops_after_its_seconds():
@@ -139,9 +143,9 @@ def test_looking_at_the_clock_in_the_middle_of_a_generation_changes_nothing(monk
     matrix = random_matrix(40, 5)
     config = dataclasses.replace(QUICK, restart=7)
     whole = evolve(matrix, config)
-    monkeypatch.setattr("queuesmith.grid.genetic.evolve.BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr("queuesmith.grid.genetic.evolution.BLOCK_SECONDS", 0.0)
     pieces = evolve(matrix, config)
-    assert (pieces.best.machine == whole.best.machine).all()
+    assert (machine_of(pieces.best) == machine_of(whole.best)).all()
     assert (pieces.course.generation == whole.course.generation).all()
     assert (pieces.course.makespan == whole.course.makespan).all()
     assert pieces.evaluations == whole.evaluations
@@ -167,7 +171,7 @@ def test_copies_that_do_not_stand_side_by_side_die_too():
     # Where the makespan alone counts, another one of the same makespan may stand between copies.
     config = dataclasses.replace(QUICK, population=30, generations=60)
     for seed in range(5):
-        run = _Run(random_matrix(30, 4), config, "makespan", seed, ())
+        run = _Evolution(random_matrix(30, 4), config, "makespan", seed, ())
         run.until_stopped(None, None)
         values = run.pool.value[run.parents][:, : FLOWTIME + 1].round(6)
         assert len(np.unique(values, axis=0)) == len(values)
@@ -190,13 +194,13 @@ def test_a_restart_keeps_the_best_and_goes_on():
     assert result.evaluations > 12 + 300 * 12
     assert (np.diff(result.course.makespan) <= 0).all()
     again = evolve(matrix, config, objective="makespan")
-    assert (again.best.machine == result.best.machine).all()
+    assert (machine_of(again.best) == machine_of(result.best)).all()
 
 
 @pytest.mark.parametrize(("share", "least", "most"), [(0.0, 0, 0), (0.1, 20, 140), (1.0, 200, 400)])
 def test_a_restart_gives_new_machines_to_its_share_of_the_jobs(share, least, most):
     config = dataclasses.replace(QUICK, restart=10, restart_share=share)
-    run = _Run(random_matrix(400, 8), config, "simultaneous", 0, ())
+    run = _Evolution(random_matrix(400, 8), config, "simultaneous", 0, ())
     run.until_stopped(None, None)
     best = run.pool.genes[-1].copy()
     run._begin_anew()
@@ -219,14 +223,14 @@ def test_elitists_keep_two_parents_and_steady_states_replace_the_worst():
     matrix = random_matrix(30, 4)
     for replacement, kept in (("elitist", 2), ("steady-state", 8), ("generational", 0)):
         config = dataclasses.replace(QUICK, replacement=replacement, generations=1)
-        run = _Run(matrix, config, "makespan", 0, ())
+        run = _Evolution(matrix, config, "makespan", 0, ())
         before = run.parents.copy()
         run.until_stopped(None, None)
         assert sorted(set(before) & set(run.parents)) == sorted(before[:kept])
 
 
 def test_only_the_best_of_all_survive_if_better():
-    run = _Run(random_matrix(30, 4), QUICK, "makespan", 0, ())
+    run = _Evolution(random_matrix(30, 4), QUICK, "makespan", 0, ())
     run.until_stopped(None, None)
     alive = run.pool.value[run.parents, MAKESPAN]
     dead = run.pool.value[run.children, MAKESPAN]
@@ -235,7 +239,7 @@ def test_only_the_best_of_all_survive_if_better():
 
 
 def test_of_those_alike_only_one_survives():
-    run = _Run(random_matrix(30, 4), QUICK, "makespan", 0, ())
+    run = _Evolution(random_matrix(30, 4), QUICK, "makespan", 0, ())
     run.until_stopped(None, None)
     values = run.pool.value[run.parents][:, : FLOWTIME + 1].round(6)
     assert len(np.unique(values, axis=0)) == len(values)
@@ -243,7 +247,7 @@ def test_of_those_alike_only_one_survives():
 
 def test_copies_survive_where_there_is_nothing_else():
     config = dataclasses.replace(QUICK, generations=5)
-    run = _Run(EtcMatrix([[1.0]]), config, "makespan", 0, ())
+    run = _Evolution(EtcMatrix([[1.0]]), config, "makespan", 0, ())
     run.until_stopped(None, None)
     assert sorted([*run.parents, *run.children]) == list(range(24))
 
@@ -251,7 +255,7 @@ def test_copies_survive_where_there_is_nothing_else():
 def test_hierarchic_runs_prefer_the_makespan_then_the_flowtime():
     # Every mapping of both jobs apart has the makespan 5; machine 1 is quicker for the short job.
     matrix = EtcMatrix([[5.0, 9.0, 9.0], [3.0, 2.0, 1.0]])
-    best = evolve(matrix, QUICK, objective="hierarchic").best
+    best = evolve(matrix, QUICK, objective="hierarchic")
     assert (best.makespan, best.flowtime) == (5, 6)
 
 
@@ -266,11 +270,11 @@ def test_given_mappings_begin_the_first_population():
 def test_the_shares_make_up_the_first_population():
     matrix = random_matrix(30, 4)
     config = GeneticConfig(population=10, scatter=0.0, initial={"min-min": 1, "ljfr-sjfr": 1})
-    run = _Run(matrix, config, "makespan", 0, ())
+    run = _Evolution(matrix, config, "makespan", 0, ())
     _, counts = np.unique(run.pool.genes[:10], axis=0, return_counts=True)
     assert counts.tolist() == [5, 5]
     scattered = dataclasses.replace(config, scatter=0.5)
-    run = _Run(matrix, scattered, "makespan", 0, ())
+    run = _Evolution(matrix, scattered, "makespan", 0, ())
     assert len(np.unique(run.pool.genes[:10], axis=0)) == 10
 
 
@@ -289,7 +293,7 @@ def test_progress_is_told_and_may_stop_the_run():
 
 def test_the_facts_of_a_mapping_tell_the_run_in_json():
     best = evolve(random_matrix(20, 3), QUICK, seed=5).best
-    facts = json.loads(json.dumps(best.to_dict()))
+    facts = json.loads(json.dumps(mapping_facts(best)))
     assert (facts["generations"], facts["seed"], facts["preset"]) == (30, 5, "custom")
     assert facts["history"][0]["generation"] == 0
     assert facts["history"][-1]["makespan"] == pytest.approx(best.makespan)

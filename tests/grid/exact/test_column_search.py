@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.grid import EtcMatrix, Mapping
+from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.exact.bounds import Bound, lower_bound
-from queuesmith.grid.exact.crowd import CHUNK, Crowd
-from queuesmith.grid.exact.incumbent import greedy
+from queuesmith.grid.exact.column_search import CHUNK, ColumnSearch
 from queuesmith.grid.exact.kernels.columns import Columns, anneal_columns
-from queuesmith.grid.exact.search import Search
+from queuesmith.grid.exact.pair_search import PairSearch
+from queuesmith.grid.exact.run import greedy
 from tests.grid.brute_force import best_of, tiny_instances
 from tests.grid.genetic.genetic_twins import Dice
 
@@ -25,7 +25,7 @@ def _random(jobs: int = 600, machines: int = 30, seed: int = 0) -> Bound:
 
 
 def _makespan(bound: Bound, machine: np.ndarray) -> float:
-    return Mapping(bound.matrix, machine, "crowd").makespan
+    return bound.matrix.makespan(machine)
 
 
 class Twin:
@@ -71,10 +71,10 @@ def test_every_step_equals_that_of_a_slow_twin(
     jobs: int, machines: int, target: float, steep: float, temperature: float, seed: int
 ) -> None:
     bound = _random(jobs, machines, seed)
-    crowd = Crowd(bound, greedy(bound.matrix), seed=seed)
+    search = ColumnSearch(bound, greedy(bound.matrix), seed=seed)
     # At the prices of the LP many moves cost nothing, but for rounding, on which both may differ.
     prices = np.random.default_rng(seed).uniform(0.1, 1, machines)
-    columns, state = crowd._columns._replace(price=prices), crowd._state
+    columns, state = search._columns._replace(price=prices), search._state
     twin = Twin(bound, columns, state.column, int(state.seed[0]))
     for _ in range(60):
         anneal_columns(columns, state, target, steep, temperature, 1)
@@ -86,58 +86,58 @@ def test_every_step_equals_that_of_a_slow_twin(
 
 def test_the_makespan_stated_is_that_of_the_mapping_returned() -> None:
     bound = _random()
-    crowd = Crowd(bound, greedy(bound.matrix))
-    stated = crowd.run(20 * CHUNK)
-    assert stated == pytest.approx(_makespan(bound, crowd.machine), rel=1e-12)
+    search = ColumnSearch(bound, greedy(bound.matrix))
+    stated = search.run(20 * CHUNK)
+    assert stated == pytest.approx(_makespan(bound, search.machine), rel=1e-12)
 
 
 def test_loads_kept_on_the_way_are_those_computed_afresh() -> None:
     bound = _random()
-    crowd = Crowd(bound, greedy(bound.matrix))
-    crowd.run(5 * CHUNK)
-    state, columns = crowd._state, crowd._columns
-    mapping = Mapping(bound.matrix, columns.machine[state.column], "crowd")
-    assert state.load == pytest.approx(mapping.completion / bound.value, rel=1e-9)
+    search = ColumnSearch(bound, greedy(bound.matrix))
+    search.run(5 * CHUNK)
+    state, columns = search._state, search._columns
+    completion = bound.matrix.completion(columns.machine[state.column])
+    assert state.load == pytest.approx(completion / bound.value, rel=1e-9)
     assert np.array_equal(columns.owner[state.column], np.arange(bound.matrix.jobs))
 
 
 def test_it_comes_close_to_the_bound() -> None:
     bound = _random()
     start = greedy(bound.matrix)
-    crowd = Crowd(bound, start)
-    found = crowd.run(100 * CHUNK)
+    search = ColumnSearch(bound, start)
+    found = search.run(100 * CHUNK)
     assert bound.value <= found < 1.03 * bound.value < _makespan(bound, start)
 
 
 def test_a_start_is_never_made_worse() -> None:
     bound = _random(40, 5)
     start = greedy(bound.matrix)
-    crowd = Crowd(bound, start)
-    crowd.run(CHUNK)
-    assert _makespan(bound, crowd.machine) <= _makespan(bound, start) * (1 + 1e-12)
+    search = ColumnSearch(bound, start)
+    search.run(CHUNK)
+    assert _makespan(bound, search.machine) <= _makespan(bound, start) * (1 + 1e-12)
 
 
 def test_jobs_of_the_start_that_take_far_too_long_are_moved() -> None:
     matrix = generate_etc("u_s_hihi", jobs=200, machines=10, seed=0)
-    crowd = Crowd(lower_bound(matrix), matrix.times.argmax(axis=1))
-    assert crowd.run(20 * CHUNK) < 1.5 * lower_bound(matrix).value
+    search = ColumnSearch(lower_bound(matrix), matrix.times.argmax(axis=1))
+    assert search.run(20 * CHUNK) < 1.5 * lower_bound(matrix).value
 
 
 def test_few_machines_are_late_at_the_end_and_pairs_mend_them() -> None:
     # Slow machines hold few long jobs, and no single move makes such a machine end in time.
     bound = lower_bound(generate_etc("u_s_hihi", jobs=1600, machines=80, seed=0))
     assert bound.rounded is not None
-    crowd = Crowd(bound, bound.rounded)
-    crowd.run(200 * CHUNK)
-    load = bound.matrix.completion(crowd.last) / bound.value
+    search = ColumnSearch(bound, bound.rounded)
+    search.run(200 * CHUNK)
+    load = bound.matrix.completion(search.last) / bound.value
     assert np.quantile(load, 0.9) < 1.04
-    search = Search(bound, crowd.last)
-    assert search.run(20_000) < 1.05 * bound.value
+    pairs = PairSearch(bound, search.last)
+    assert pairs.run(20_000) < 1.05 * bound.value
 
 
 def test_the_same_seed_gives_the_same_mapping() -> None:
     bound = _random()
-    one, two = (Crowd(bound, greedy(bound.matrix), seed=4) for _ in range(2))
+    one, two = (ColumnSearch(bound, greedy(bound.matrix), seed=4) for _ in range(2))
     one.run(10 * CHUNK)
     two.run(10 * CHUNK)
     assert np.array_equal(one.machine, two.machine)
@@ -146,14 +146,14 @@ def test_the_same_seed_gives_the_same_mapping() -> None:
 def test_it_stops_when_told() -> None:
     bound = _random(40, 5)
     start = greedy(bound.matrix)
-    crowd = Crowd(bound, start)
-    assert crowd.run_for(1e9, stopped=lambda: True) == pytest.approx(_makespan(bound, start))
+    search = ColumnSearch(bound, start)
+    assert search.run_for(1e9, stopped=lambda: True) == pytest.approx(_makespan(bound, start))
 
 
 @settings(max_examples=25, deadline=None)
 @given(tiny_instances())
 def test_it_finds_no_less_than_the_optimum(matrix: EtcMatrix) -> None:
     bound = lower_bound(matrix)
-    crowd = Crowd(bound, greedy(matrix))
-    crowd.run(CHUNK)
-    assert _makespan(bound, crowd.machine) >= best_of(matrix, "makespan")
+    search = ColumnSearch(bound, greedy(matrix))
+    search.run(CHUNK)
+    assert _makespan(bound, search.machine) >= best_of(matrix, "makespan")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from queuesmith.grid.etc.matrix import Floats
 from queuesmith.grid.exact.bounds import Bound
-from queuesmith.grid.exact.kernels.columns import Columns, State, anneal_columns
+from queuesmith.grid.exact.kernels.columns import Columns, ColumnState, anneal_columns
 
 #: How many columns there are for each job, about, the cheapest of all; and each has at least.
 FEW, LEAST = 5.5, 4
@@ -39,7 +39,7 @@ CHUNK = 20_000
 CHEAP, DEAR = 0.3, 30.0
 
 
-class Crowd:
+class ColumnSearch:
     """A search on many machines that can be continued, seeded, on one core.
 
     Parameters
@@ -159,9 +159,11 @@ def _dearest_of(extra: Floats, count: int) -> Floats:
     return np.partition(extra, last, axis=1)[:, last : last + 1]
 
 
-def _new_state(bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int) -> State:
+def _new_state(
+    bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int
+) -> ColumnState:
     uses = np.flatnonzero(columns.machine == machine[columns.owner])
     ready = bound.matrix.ready / bound.value
     load = ready + np.bincount(machine, columns.time[uses], minlength=len(ready))
     first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    return State(uses, load, first)
+    return ColumnState(uses, load, first)

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.kernels.both import Both, anneal_both
-from queuesmith.grid.exact.kernels.dividing import Room, Sums
-from queuesmith.grid.exact.kernels.ground import BEST, NUMBERS, TARGET, Ground, State
+from queuesmith.grid.exact.kernels.dividing import FlipSpace, Sums
+from queuesmith.grid.exact.kernels.priced import BEST, NUMBERS, TARGET, MappingState, PricedTimes
 from queuesmith.grid.exact.kernels.walk import MODEST, Habits, walk
 
-__all__ = ["HABITS", "Both", "Habits", "Search", "polish_both"]
+__all__ = ["HABITS", "Both", "Habits", "PairSearch", "polish_both"]
 
 HABITS = Habits(hot=0.06, cold=0.015, cycle=30_000.0, reach=0.1, flips=14)
 #: How many of its cheapest machines each job is mostly offered.
@@ -40,7 +40,7 @@ HEAT, COLD = 0.1, 1e-4
 CHEAP = 1e-3
 
 
-class Search:
+class PairSearch:
     """A walk over mappings that can be continued, seeded, on one core.
 
     Parameters
@@ -103,7 +103,7 @@ class Search:
             self._state.numbers[TARGET] = numbers[BEST] * (1 - MODEST)
 
 
-def _ground(bound: Bound, longest: float = math.inf) -> Ground:
+def _ground(bound: Bound, longest: float = math.inf) -> PricedTimes:
     """Scale times by the bound; give machines without a price a small one.
 
     No job is offered a machine on which it would finish after ``longest``.
@@ -118,14 +118,14 @@ def _ground(bound: Bound, longest: float = math.inf) -> Ground:
         extra = costs - costs.min(axis=1, keepdims=True)
     near = np.argsort(extra, axis=1, kind="stable")[:, :NEAR].astype(np.int32)
     near = np.ascontiguousarray(near)
-    ground = Ground(times, extra, price, matrix.ready / bound.value, near)
-    for part in ground:
+    priced = PricedTimes(times, extra, price, matrix.ready / bound.value, near)
+    for part in priced:
         part.setflags(write=False)
-    return ground
+    return priced
 
 
-def _new_state(ground: Ground, machine: NDArray[np.int64], seed: int) -> State:
-    jobs, machines = ground.times.shape
+def _new_state(priced: PricedTimes, machine: NDArray[np.int64], seed: int) -> MappingState:
+    jobs, machines = priced.times.shape
     member = np.zeros((machines, jobs), np.int32)
     place = np.zeros(jobs, np.int32)
     count = np.zeros(machines, np.int64)
@@ -133,19 +133,19 @@ def _new_state(ground: Ground, machine: NDArray[np.int64], seed: int) -> State:
         member[own, count[own]] = job
         place[job] = count[own]
         count[own] += 1
-    own_times = ground.times[np.arange(jobs), machine]
-    load = ground.ready + np.bincount(machine, own_times, minlength=machines)
+    own_times = priced.times[np.arange(jobs), machine]
+    load = priced.ready + np.bincount(machine, own_times, minlength=machines)
     numbers = np.zeros(NUMBERS)
     numbers[TARGET] = numbers[BEST] = load.max()
     first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
     start = np.array(machine, dtype=np.int64)
-    return State(start, load, member, place, count, start.copy(), numbers, first)
+    return MappingState(start, load, member, place, count, start.copy(), numbers, first)
 
 
-def _new_room(jobs: int, flips: int) -> Room:
+def _new_room(jobs: int, flips: int) -> FlipSpace:
     size = 1 << (flips - flips // 2)
     lists = [Sums(np.empty(size), np.empty(size), np.empty(size, np.int64)) for _ in range(3)]
-    return Room(np.empty(jobs, np.int64), np.empty(flips), np.empty(flips), *lists)
+    return FlipSpace(np.empty(jobs, np.int64), np.empty(flips), np.empty(flips), *lists)
 
 
 def polish_both(
@@ -174,19 +174,19 @@ def polish_both(
     heat
         The first temperature, relative to the value that a job has on average.
     """
-    ground = _ground(bound)
-    state = _new_state(ground, machine, seed)
+    priced = _ground(bound)
+    state = _new_state(priced, machine, seed)
     if bound.matrix.machines > 1:
         scaled = Both(aim.flow, aim.late, aim.cap / bound.value)
-        hot = heat * _size(ground, state, scaled) / bound.matrix.jobs
-        anneal_both(ground, state, scaled, hot, hot * COLD, steps)
+        hot = heat * _size(priced, state, scaled) / bound.matrix.jobs
+        anneal_both(priced, state, scaled, hot, hot * COLD, steps)
     return np.array(state.best)
 
 
-def _size(ground: Ground, state: State, aim: Both) -> float:
+def _size(priced: PricedTimes, state: MappingState, aim: Both) -> float:
     """The scale of what is minimised, to set the temperature by."""
     flow = sum(
-        float(np.cumsum(np.sort(ground.times[state.machine == i, i])).sum())
+        float(np.cumsum(np.sort(priced.times[state.machine == i, i])).sum())
         for i in range(len(state.load))
     )
     return max(aim.flow * flow, 1e-300)

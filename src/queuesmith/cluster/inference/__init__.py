@@ -1,0 +1,1 @@
+"""What a log lets one see of its machine: nodes, partitions, limits, outages."""
