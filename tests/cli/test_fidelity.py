@@ -44,3 +44,19 @@ def test_a_log_without_starts_cannot_be_graded(run, tmp_path):
     outcome = run("fidelity", tmp_path / "log.csv", "--cores", "2")
     assert outcome.code == 1
     assert "does not tell when its jobs really began" in outcome.err
+
+
+def test_on_slurms_machine_its_own_schedulers_are_replayed(run, log, tmp_path):
+    nodes = "NodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
+    (tmp_path / "slurm.conf").write_text(f"SchedulerType=sched/backfill\n{nodes}")
+    answer = json.loads(run("fidelity", log, "--machine", tmp_path, "--format", "json").out)
+    assert answer["policy"] == "slurm()" and answer["jobs"] == 3
+    assert answer["mean_wait_replayed"] == pytest.approx(250 / 3)
+    assert answer["grade"] == "A"
+
+
+def test_a_machine_that_is_not_slurms_is_a_number_of_cores(run, log, tmp_path):
+    machine = tmp_path / "machine.toml"
+    machine.write_text('[[nodes]]\nnames = "n1"\ncores = 2\n')
+    answer = json.loads(run("fidelity", log, "--machine", machine, "--format", "json").out)
+    assert answer["policy"] == "fcfs+easy"

@@ -1,5 +1,7 @@
 """slurm(...): what Slurm does on nodes, by hand and against the slow twin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,14 @@ def test_a_planned_outage_is_kept_free():
     assert schedule.start.tolist() == [0, 200]
 
 
+def test_a_job_that_has_its_node_for_itself_is_not_disturbed():
+    work = jobs((0, 50, 60, 1), (0, 50, 60, 1), (0, 50, 60, 1), exclusive=[1, 0, 0])
+    schedule = verify(simulate(work, PAIR, "slurm()"))
+    assert places(schedule) == [["n1"], ["n2"], ["n2"]]
+    moved = replace(schedule, pieces=replace(schedule.pieces, place=np.array([0, 0, 1])))
+    assert "counting all of a job's own nodes" in " ".join(violations(moved))
+
+
 # -- against the twin ------------------------------------------------------------------------------
 
 
@@ -189,8 +199,6 @@ def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
 def test_what_a_schedule_on_nodes_breaks_is_said():
     work = jobs((0, 50, 60, 1), (0, 50, 60, 1), memory_per_node=[60, 60], gpus_per_node=[2, 1])
     good = simulate(work, PAIR, "slurm()")
-    from dataclasses import replace
-
     same = replace(good, pieces=replace(good.pieces, place=np.array([0, 0])))
     said = " ".join(violations(same))
     assert "120 MB of memory are held at 0 on 'n1', which has 100" in said

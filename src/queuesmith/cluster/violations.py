@@ -28,6 +28,7 @@ def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:
         return []  # said already, for machines of any kind
     requests = job_requests(schedule.workload, machine)
     found = [_forbidden(machine, schedule, requests), _wrong_count(schedule, requests)]
+    found.append(_disturbed(machine, schedule, requests))
     found += [_memory(machine, schedule, requests), *_gpus(machine, schedule, requests)]
     found += _limits(machine, schedule, requests)
     return [sentence for sentence in found if sentence is not None]
@@ -77,6 +78,16 @@ def _over(machine: NodeCluster, schedule: Any, amount: Ints, most: Ints, what: s
         f"{held.held[first]} {what} are held at {held.time[first]} on "
         f"'{machine.node_names[node]}', which has {most[node]}."
     )
+
+
+def _disturbed(machine: NodeCluster, schedule: Any, requests: JobRequests) -> str | None:
+    """A job that has its nodes for itself holds all their cores."""
+    pieces, cores = schedule.pieces, node_arrays(machine).cores
+    alone = requests.exclusive[pieces.job] == 1
+    if not alone.any():
+        return None
+    held = np.where(alone, cores[pieces.place], pieces.cores)
+    return _over(machine, schedule, held, cores, "cores, counting all of a job's own nodes,")
 
 
 def _memory(machine: NodeCluster, schedule: Any, requests: JobRequests) -> str | None:

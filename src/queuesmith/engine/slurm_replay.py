@@ -54,7 +54,11 @@ class SlurmRun:
 
     @property
     def pieces(self) -> Pieces:
-        """The parts of jobs on nodes."""
+        """The parts of jobs on nodes, with the cores that they asked for.
+
+        What a job holds beyond that, for it has its nodes for itself or its cores have threads,
+        is not counted as its own.
+        """
         replay, count = self._replay, self._replay.pieces.count
         job = np.repeat(np.arange(len(count)), count)
         place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
@@ -64,6 +68,24 @@ class SlurmRun:
             job,
             start,
             start + replay.jobs.runtime[job],
-            replay.pieces.cores[at],
+            _asked(job, replay.pieces.cores[at], count, replay.jobs.cores),
             by_name(self._machine)[replay.pieces.node[at]],
         )
+
+
+def _asked(
+    job: NDArray[np.int64],
+    held: NDArray[np.int64],
+    count: NDArray[np.int64],
+    cores: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the cores of each piece without those that a job holds but did not ask for."""
+    asked = held.copy()
+    over = np.bincount(job, held, len(count)).astype(np.int64) - cores
+    first = np.cumsum(count) - count
+    for each in np.flatnonzero(over > 0):
+        for piece in range(first[each] + count[each] - 1, first[each] - 1, -1):
+            less = min(int(asked[piece]) - 1, int(over[each]))
+            asked[piece] -= less
+            over[each] -= less
+    return asked

@@ -16,7 +16,7 @@ from queuesmith.compiled.arrays import (
     TRUTHS,
 )
 from queuesmith.compiled.heap import rise, sink
-from queuesmith.engine.kernels.constants import NOBODY
+from queuesmith.engine.kernels.constants import COUNTERS, NOBODY
 
 # Places in the array of knobs that are whole numbers.
 BF_INTERVAL, BF_WINDOW, BF_RESOLUTION, BF_MAX_TEST, BF_MAX_USER, BF_MAX_PARTITION = range(6)
@@ -26,8 +26,8 @@ KNOBS = 18
 # Places in the array of knobs that are real numbers.
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
-QUEUED, HELD, PASSES, STUCK, LAST_CALC = range(21, 26)
-SLURM_COUNTERS = 26
+QUEUED, HELD, PASSES, STUCK, LAST_CALC = range(COUNTERS, COUNTERS + 5)
+SLURM_COUNTERS = COUNTERS + 5
 #: What limits count: cores, nodes, memory, GPUs, jobs.
 COUNTED = 5
 
