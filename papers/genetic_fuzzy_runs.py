@@ -23,7 +23,7 @@ from queuesmith.learning.course import LearningProgress
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method, make_method
 from queuesmith.learning.offline_front import Front, Point
-from queuesmith.learning.pareto import SEVEN_OBJECTIVES, Search, pareto_front
+from queuesmith.learning.pareto import SEVEN_OBJECTIVES, FrontSearch, pareto_front
 from queuesmith.learning.species import Mutation
 from queuesmith.learning.split import split_in_time
 from queuesmith.learning.verdict import Verdict
@@ -207,7 +207,7 @@ class Pieces:
         schedules = qs.simulate_many(workload, qs.Cluster(CORES), THIRTEEN, workers=self.workers)
         return min(schedules, key=lambda schedule: schedule.value(OBJECTIVE))
 
-    def front(self, name: str, search: Search, seed: int) -> Front | None:
+    def front(self, name: str, search: FrontSearch, seed: int) -> Front | None:
         """Return the off-line front of a log; None if left out."""
         facts = fingerprint({**search.__dict__, "seed": seed})[:8]
         path = self._path(f"{_slug(name)}-front-{facts}").with_suffix(".json.gz")
