@@ -84,6 +84,7 @@ def test_a_range_holds_both_ends_and_zero_exactly():
         ("0:inf:1", "cannot be read"),
         ("0:1e9:1", "goes beyond"),
         ("-2:2:1e-12", "larger step"),
+        ("-2:2:1e-60", "more than 10\\^12 values"),
     ],
 )
 def test_a_range_that_makes_no_sense_gets_one_sentence(text, sentence):

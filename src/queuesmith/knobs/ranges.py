@@ -70,14 +70,20 @@ class Range:
                 f"the range {self} goes beyond {LARGEST_EXPONENT:g}, but only the ratios of the "
                 "knobs matter. Give smaller numbers."
             )
-        if len(self) > MOST_SETTINGS:
+        if self._count > MOST_SETTINGS:
+            count = f"{self._count:,}" if self._count < 10**12 else "more than 10^12"
             raise UsageError(
-                f"the range {self} has {len(self):,} values, but a sweep has at most "
+                f"the range {self} has {count} values, but a sweep has at most "
                 f"{MOST_SETTINGS:,} settings. Give a larger step."
             )
 
-    def __len__(self) -> int:
+    @property
+    def _count(self) -> int:
+        # len() itself could not hold what a tiny step gives.
         return int((self.high - self.low) / self.step) + 1
+
+    def __len__(self) -> int:
+        return self._count
 
     def __str__(self) -> str:
         return ":".join(f"{float(part):g}" for part in (self.low, self.high, self.step))

@@ -91,6 +91,8 @@ def test_the_flags_and_sizes_say_who_survives(settings, merges, children):
         ({"crossover": "cx", "crossover_parameter": 2}, "crossover 'cx' has no parameter"),
         ({"selection_parameter": 0}, "the parameter of selection 'n-tournament' is 0"),
         ({"initial": {}}, "no initial method has a share"),
+        ({"initial": 1.5}, "initial is 1.5, but it must be a table"),
+        ({"initial": "x"}, "initial is 'x', but it must be a table"),
         ({"initial": {"sufferage": 1}}, "there is no initial method 'sufferage'"),
         ({"initial": {"mct": -1}}, "the share of initial method 'mct' is -1"),
         ({"generations": 0}, "generations is 0"),

@@ -99,6 +99,11 @@ class GeneticConfig:
     def __post_init__(self) -> None:
         _check_name(self.name)
         whole_number("the population", self.population, 2, "Give for example 80.")
+        if not isinstance(self.initial, Mapping):
+            raise UsageError(
+                f"initial is {self.initial!r:.60}, but it must be a table of methods and their "
+                'shares. Give for example {"random": 1}.'
+            )
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
         _check_initial(self.initial)
         for kind, registry in _REGISTRIES.items():
