@@ -28,7 +28,7 @@ class SlurmRun:
         if not isinstance(machine, NodeCluster):
             raise PolicyError(
                 f"policy '{policy}' places jobs on nodes, but '{machine.name}' is only a number of "
-                "cores. Describe the machine: --machine with a folder, a file, or infer."
+                "cores. Use queuesmith fidelity --machine, or give simulate() a machine_from(...)."
             )
         self._machine, self._workload = machine, packed.workload
         load(run_slurm)

@@ -66,11 +66,6 @@ class CostModel:
         machine = as_cluster(bags.workload, cluster, cores)
         return cls(bags.fitting(machine.cores), machine, backfill)
 
-    @property
-    def class_sizes(self) -> dict[str, int]:
-        """How many jobs each class has."""
-        return dict(zip(CLASSES, self._number.tolist(), strict=True))
-
     def fingerprint(self) -> str:
         """Return what tells this model from any other, for taking up an interrupted sweep."""
         digest = hashlib.sha256(f"{self.cluster.cores} {self.backfill}".encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from queuesmith.grid.genetic.config import GeneticConfig, load_config
 from queuesmith.grid.genetic.evolution import evolve
 from queuesmith.grid.genetic.result import GeneticResult
 from queuesmith.schedule import Schedule
+from queuesmith.study.pool import Pool
 
 
 class Statistics(NamedTuple):
@@ -80,5 +80,5 @@ def evolve_many(
     whole_number("workers", workers, 1, "Give for example 2.")
     whole_number("the seed", seed, 0, "Give 0.")
     once = partial(evolve, matrix, load_config(config), objective=objective, seconds=seconds)
-    with ThreadPoolExecutor(workers) as pool:
-        return GeneticRuns(tuple(pool.map(lambda i: once(seed=seed + i), range(runs))))
+    with Pool(workers) as pool:
+        return GeneticRuns(tuple(pool.each(lambda i: once(seed=seed + i), range(runs))))
