@@ -4,13 +4,6 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
-UNCOMPILED := tests/engine tests/compiled/test_heap.py tests/compiled/test_due.py \
-  tests/compiled/test_chance.py tests/grid/heuristics/test_heuristics.py tests/grid/genetic/test_operators.py \
-  tests/learning/test_insertion.py tests/knobs/test_knapsack.py tests/knobs/test_task_schedule.py \
-  tests/knobs/test_sweep.py::test_the_front_holds_what_nothing_beats \
-  tests/planning/test_problem.py tests/planning/test_search.py \
-  tests/planning/test_bounds.py::test_branching_ends_with_the_optimum_of_all_orders \
-  tests/federation/exact/test_search.py
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
 .PHONY: demo test coverage probe lint format bench papers lock docs clean help
@@ -24,13 +17,13 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 test: $(VENV)/.dev $(VENV)/.browser  ## run all tests
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
 	$(BIN)/pytest -n 2 --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "not data" $(UNCOMPILED)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "uncompiled and not data"
 
 coverage: $(VENV)/.dev $(VENV)/.browser  ## run all tests and measure what they reach, with its floor
 	$(BIN)/coverage erase
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
 	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not data" $(UNCOMPILED) $(COVERAGE) --cov-append
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "uncompiled and not data" $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
 
 probe: $(VENV)/.dev  ## damaged files, kills, flipped bits, full disks: the long round, an hour or two

@@ -1,8 +1,11 @@
 """Random numbers are those of the generator's definition: seeds must give the same for ever."""
 
 import numpy as np
+import pytest
 
 from queuesmith.compiled.chance import below, next_random, uniform
+
+pytestmark = pytest.mark.uncompiled
 
 BITS = 2**64 - 1
 

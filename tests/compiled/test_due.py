@@ -3,10 +3,13 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from queuesmith.compiled.due import insert_due, remove_due, reserve
+
+pytestmark = pytest.mark.uncompiled
 
 
 class Running(NamedTuple):

@@ -4,11 +4,14 @@ import heapq
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.heap import rise, sink
+
+pytestmark = pytest.mark.uncompiled
 
 
 class Heap(NamedTuple):

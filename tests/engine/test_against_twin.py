@@ -12,6 +12,8 @@ from queuesmith.policy import BACKFILLS, ORDERS, Policy
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
+pytestmark = pytest.mark.uncompiled
+
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 EXAMPLES = 3 if UNCOMPILED else 15
 KEEPING = [

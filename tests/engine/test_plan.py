@@ -16,6 +16,8 @@ from queuesmith.engine.kernels.plan import (
 )
 from queuesmith.engine.kernels.running import Running
 
+pytestmark = pytest.mark.uncompiled
+
 CORES, SECONDS, CHANGES = 20, 6_000, 500
 
 

@@ -11,6 +11,8 @@ from queuesmith.engine import Replay
 from queuesmith.policy import AnyPolicy, SelfReplaying
 from queuesmith.schedule.reservations import Request
 
+pytestmark = pytest.mark.uncompiled
+
 JOBS = Workload([0, 0, 5], [10, 10, 10], [10, 10, 10], [2, 2, 1])
 
 

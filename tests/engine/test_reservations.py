@@ -11,6 +11,8 @@ from queuesmith.testing import simulate_slowly
 from queuesmith.testing.policy import random_workload
 from tests.engine.random_policies import random_requests
 
+pytestmark = pytest.mark.uncompiled
+
 ONE_JOB = Workload([0], [10], [10], [3])
 
 

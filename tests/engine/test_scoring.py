@@ -18,6 +18,8 @@ from queuesmith.policy import BACKFILLS, ORDERS
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
+pytestmark = pytest.mark.uncompiled
+
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 needs_the_compiler = pytest.mark.skipif(
     PLAIN, reason="without the compiler the order fails as plain Python, with its own traceback"

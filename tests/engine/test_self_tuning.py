@@ -16,6 +16,8 @@ from queuesmith.testing.slowly import twin_of
 from tests.engine.random_policies import random_requests, random_self_tuning
 from tests.engine.test_against_twin import replays
 
+pytestmark = pytest.mark.uncompiled
+
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 EXAMPLES = 10 if UNCOMPILED else 80
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,6 +10,8 @@ from queuesmith import Cluster, Policy, Workload, read, simulate, verify
 from queuesmith.base.errors import CancelledError, ClusterError, PolicyError, WorkloadError
 from queuesmith.engine import Replay
 
+pytestmark = pytest.mark.uncompiled
+
 JOBS = Workload([0, 0, 3], [5, 6, 2], [5, 9, 7], [4, 2, 3], name="three")
 
 

@@ -22,6 +22,8 @@ from queuesmith.policy import Slurm, as_policy
 from queuesmith.schedule.verify import violations
 from queuesmith.testing import simulate_slowly
 
+pytestmark = pytest.mark.uncompiled
+
 PAIR = NodeCluster((NodeKind("n[1-2]", 4, memory=100, gres={"gpu": 2}),))
 
 

@@ -24,6 +24,8 @@ from queuesmith.schedule.measures import CLASSES, job_classes
 from queuesmith.schedule.timeline import curve
 from queuesmith.schedule.verify import verify
 
+pytestmark = pytest.mark.uncompiled
+
 
 def test_rigid_jobs_have_the_metrics_of_the_product(log):
     knobs = Knobs(1, 0.5, -1)

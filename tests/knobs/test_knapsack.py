@@ -15,6 +15,8 @@ from queuesmith.schedule.verify import verify
 from tests.knobs.conftest import CORES, crowded, workloads
 from tests.knobs.knapsack_twin import knapsack_slowly
 
+pytestmark = pytest.mark.uncompiled
+
 EXPONENTS = st.sampled_from([-2.0, -1.0, -0.3, 0.0, 0.5, 1.0, 1.7])
 KNOBS = st.builds(Knobs, EXPONENTS, EXPONENTS, EXPONENTS)
 BACKFILLS = st.sampled_from(["none", "list", "easy"])

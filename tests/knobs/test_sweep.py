@@ -128,6 +128,7 @@ def test_knobs_may_have_ranges_of_their_own(log):
 # -- the front -------------------------------------------------------------------------------------
 
 
+@pytest.mark.uncompiled
 def test_the_front_holds_what_nothing_beats(log):
     found = sweep(log, cores=CORES, ranges="-2:2:0.5")
     vectors = np.unique(found.costs[:, :5], axis=0)

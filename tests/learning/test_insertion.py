@@ -10,6 +10,8 @@ from queuesmith.learning.insertion import insert_jobs
 from queuesmith.learning.kernels.insertion import BLOCK
 from queuesmith.schedule.verify import verify
 
+pytestmark = pytest.mark.uncompiled
+
 CORES = 8
 
 

@@ -31,6 +31,7 @@ def test_no_plan_costs_less_than_the_bound_at_the_root(snapshot):
 
 @settings(max_examples=40)
 @given(small_snapshots(most=4, releases=True))
+@pytest.mark.uncompiled
 def test_branching_ends_with_the_optimum_of_all_orders(snapshot):
     problem = PlanningProblem.of(snapshot, "response")
     proof = BranchingProof(problem, np.arange(len(snapshot))[::-1].copy(), cells=2)

@@ -8,6 +8,8 @@ from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.solve import load_kernels
 from tests.planning.twins import random_snapshot
 
+pytestmark = pytest.mark.uncompiled
+
 
 @pytest.fixture
 def problem():

@@ -1,5 +1,6 @@
 """A planning step as the kernels take it."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +8,8 @@ from queuesmith.planning import Snapshot
 from queuesmith.planning.plans import plan
 from queuesmith.planning.problem import PlanningProblem
 from tests.planning.twins import small_snapshots
+
+pytestmark = pytest.mark.uncompiled
 
 
 def test_costs_differ_by_whole_steps():

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 
 from queuesmith.federation import Federation, FederationJobs
@@ -18,6 +19,8 @@ from queuesmith.federation.heuristics.heuristics import place_by_heuristic
 from queuesmith.federation.model.generate import generate_queue, paper_federation
 from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import makespan_of, shortest_makespan, tiny_queues
+
+pytestmark = pytest.mark.uncompiled
 
 RUNNING = np.zeros(1, np.int64)
 

@@ -27,6 +27,8 @@ from queuesmith.grid.genetic.operators import (
 )
 from tests.grid.genetic.genetic_twins import Bench, cross_slowly, permutation_of, random_matrix
 
+pytestmark = pytest.mark.uncompiled
+
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SHAPES = st.tuples(st.integers(1, 30), st.integers(1, 6), st.integers(0, 10**6))
 HOLES = st.sampled_from([0.0, 0.5])

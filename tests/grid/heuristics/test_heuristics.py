@@ -16,6 +16,8 @@ from queuesmith.grid.heuristics.kernels.shortlists import SHORTLIST
 from queuesmith.schedule.verify import verify
 from tests.grid.heuristics.heuristic_twins import TWINS
 
+pytestmark = pytest.mark.uncompiled
+
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SMALL = EtcMatrix([[3, 4], [2, 5], [4, 4]])
 
