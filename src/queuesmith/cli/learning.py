@@ -29,6 +29,8 @@ from queuesmith.cli.output import (
     on_terminal,
     print_json,
     print_rows,
+    print_sentences,
+    print_table,
     progress,
     tell,
     tell_changes,
@@ -36,10 +38,10 @@ from queuesmith.cli.output import (
 from queuesmith.cli.trust import Trust, loaded_policy
 
 if TYPE_CHECKING:
+    from queuesmith.learning import Tuned
     from queuesmith.learning.course import LearningProgress
     from queuesmith.learning.method import Method
 
-DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
 #: Options that hold a list.
 LISTS = ("features", "strategies", "orders", "algorithms", "backfills")
 
@@ -99,8 +101,20 @@ def tune(
     machine: MachineOptions,
     learner: LearnerOptions,
     objective: Annotated[
-        str, typer.Option(help="What the policy should be good at, over metrics.")
-    ] = DEFAULT_OBJECTIVE,
+        str | None,
+        typer.Option(
+            help="What the policy should be good at, over metrics; by default mean_wait, with "
+            "nobody starved (--longest-wait 2)."
+        ),
+    ] = None,
+    longest_wait: Annotated[
+        float | None,
+        typer.Option(
+            metavar="FACTOR",
+            help="Admit no policy under which a group's longest wait is more than so many times "
+            "what it is under fcfs+easy; waits of up to a day always are.",
+        ),
+    ] = None,
     no_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -130,21 +144,22 @@ def tune(
 ) -> None:
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     load_engine()
-    from queuesmith.learning import tune
+    from queuesmith.learning.tune import as_objective, starvation_rule, tune
     from queuesmith.schedule.guard import as_guards
-    from queuesmith.schedule.objective import Objective
 
     check_targets(out, store, report)
-    wanted, share, chosen = Objective(objective), _share(split), learner.method(method)
-    guards = as_guards(no_worse or (), bound=wanted.bound)
+    share, chosen = _share(split), learner.method(method)
+    guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
+    starvation_rule(objective, longest_wait)
     workload = log.read()
     with _watching(chosen, quiet=log.quiet) as watch:
         tuned = tune(
             workload,
             machine.cluster(workload),
-            wanted,
+            objective,
             chosen,
             no_worse=guards,
+            longest_wait=longest_wait,
             strict=log.strict,
             seed=seed,
             split=share,
@@ -164,13 +179,27 @@ def tune(
         tell(f"wrote {write_tuning_report(tuned, report, command=command)}", quiet=log.quiet)
     if format is Format.json:
         print_json(tuned.to_dict())
-    else:
+    elif format is Format.csv:
         print_rows(tuned.rows(), format)
-        if format is Format.table:
-            for sentence in tuned.no_worse_sentences():
-                print(sentence)
+    else:
+        print_tuned(tuned)
+    if format is not Format.json:
         rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
+
+
+def print_tuned(tuned: Tuned) -> None:
+    """Print what was learned for, a table that fits a terminal, and what came out."""
+    from queuesmith.report.learned import terminal_rows
+
+    rows = terminal_rows(tuned)
+    print_sentences(f"Learned for {tuned.goal}.")
+    print_table(rows, right=list(rows[0])[2:])
+    print_sentences(
+        f"Best fixed: {tuned.best_fixed}. Learned: {tuned.policy}.",
+        *tuned.no_worse_sentences(),
+        tuned.conclusion,
+    )
 
 
 def explain(

@@ -79,6 +79,37 @@ def write_tuning_report(
     )
 
 
+def terminal_rows(tuned: Tuned) -> list[dict[str, str]]:
+    """Return a row for each policy on each part of the log, few and narrow enough for a terminal.
+
+    A gain comes with its price: the longest wait of all stands beside it.
+    """
+    verdicts = {"learned on": tuned.learning, "not seen": tuned.held_out}
+    known = {jobs: verdict for jobs, verdict in verdicts.items() if verdict is not None}
+    scale = scale_of(tuned.objective, [i.value for v in known.values() for i in v.values.values()])
+    alone = str(tuned.objective) in tuned.objective.names
+    head = str(tuned.objective) if alone else "objective"
+    unit = f" ({scale.unit})" if scale.unit else ""
+    return [
+        {
+            "jobs": jobs,
+            "policy": "fcfs+easy" if part == "baseline" else part.replace("_", " "),
+            f"{head}{unit}": plain(verdict.values[part].value / scale.factor),
+            "learned is better by (%)": _gain_text(verdict.improvement.get(part)),
+            "longest wait (d)": plain(max(verdict.longest_waits[part].values()) / 86_400),
+        }
+        for jobs, verdict in known.items()
+        for part in verdict.schedules
+    ]
+
+
+def _gain_text(gain: Interval | None) -> str:
+    if gain is None:
+        return "-"
+    known = gain.low is not None and gain.high is not None
+    return f"{gain.value:.1f}" + (f" ({gain.low:.1f} to {gain.high:.1f})" if known else "")
+
+
 # -- what it is worth ----------------------------------------------------------------------------
 
 
@@ -87,7 +118,9 @@ def _worth(tuned: Tuned) -> str:
         f"<h3>{escape(str(tuned.objective))}<small> {tuned.objective.better} is better</small></h3>"
     )
     sentence = f'<p class="verdict">{escape(_sentence(tuned))}</p>'
-    guards = "".join(f"<p>{escape(each)}</p>" for each in tuned.no_worse_sentences())
+    guards = "".join(
+        f"<p>{escape(each)}</p>" for each in (*tuned.no_worse_sentences(), tuned.conclusion)
+    )
     return f"{sentence}{guards}{caption}{_table(tuned)}{_note(tuned)}"
 
 
