@@ -80,6 +80,21 @@ def test_the_table_fits_a_terminal_and_ends_in_what_came_out(run, jobs):
     assert outcome.out.count("\n learned on") == outcome.out.count("\n not seen") == 3
 
 
+def test_where_history_is_known_tune_grades_and_refuses(run, jobs, tmp_path):
+    from queuesmith import read, write
+
+    log = read(jobs)
+    late = log.replaced(extra={"real_start": log.submit + 86_400})
+    write(late, tmp_path / "late.csv")
+    words = ("tune", "late.csv", "--cores", "256", *QUICK)
+    found = json.loads(run(*words, "--format", "json").out)
+    assert found["fidelity"]["grade"] == "D"
+    assert found["recommended"] is False
+    assert "No policy is recommended" in run(*words, "--report", "page.html").out
+    assert "No policy is recommended" in (tmp_path / "page.html").read_text()
+    assert "On jobs it did not see" in run(*words, "--although-untrue").out
+
+
 def test_metrics_that_must_get_no_worse_can_be_named(run, jobs):
     words = ("--no-worse", "utilization", "--no-worse", "awrt[1]:5%")
     outcome = run("tune", jobs, "--cores", "256", *QUICK, *words, "--format", "json")

@@ -8,8 +8,9 @@ from typing import Any
 
 from queuesmith.base.checks import seeded
 from queuesmith.base.files import AnyPath
-from queuesmith.cluster import Cluster, as_cluster
-from queuesmith.engine.simulate import simulate
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import jobs_that_fit
+from queuesmith.engine.simulate import as_machine, simulate
 from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method
@@ -35,7 +36,7 @@ BASELINE = Policy.parse("fcfs+easy")
 
 def tune(
     workload: Workload,
-    cluster: Cluster | None = None,
+    cluster: Cluster | NodeCluster | None = None,
     objective: str | Objective | None = None,
     method: str | Method = "pittsburgh",
     *,
@@ -91,8 +92,8 @@ def tune(
     starving = starvation_rule(objective, longest_wait)
     wanted = as_objective(objective)
     guards = as_guards(no_worse, bound=wanted.bound)
-    machine = as_cluster(workload, cluster, cores)
-    parts = split_in_time(workload.fitting(machine.cores, strict=strict), split)
+    machine = as_machine(workload, cluster, cores)
+    parts = split_in_time(jobs_that_fit(workload, machine, strict=strict), split)
     check_objective(parts, machine, wanted)
     for guard in guards:
         check_objective(parts, machine, guard.objective, "no-worse")
@@ -165,7 +166,7 @@ def starvation_rule(
 
 def _limits(
     workload: Workload,
-    cluster: Cluster,
+    cluster: Cluster | NodeCluster,
     guards: Sequence[Guard],
     starving: NobodyStarves | None,
 ) -> Limits | None:

@@ -80,15 +80,19 @@ def conclusion(comparison: Comparison, *, although_untrue: bool = False) -> str:
     fidelity = comparison.fidelity
     if is_untrue(fidelity) and fidelity is not None and not although_untrue:
         return refusal(fidelity)
-    if fidelity is None:
-        of_a_log = isinstance(comparison.schedules[0].cluster, Cluster | NodeCluster)
-        planned = any(schedule.proof is not None for schedule in comparison.schedules)
-        return f"{verdict(comparison)}{f' {NO_HISTORY}' if of_a_log and not planned else ''}"
-    if not fidelity.grade.trustworthy:
-        return (
-            f"{verdict(comparison)} The replays have grade {fidelity.grade}: do not believe sizes."
-        )
-    return f"{verdict(comparison)} The replays have grade {fidelity.grade} against what happened."
+    return f"{verdict(comparison)} {_belief(comparison)}".rstrip()
+
+
+def _belief(comparison: Comparison) -> str:
+    """Say how far the replays can be believed, as far as that is known."""
+    fidelity, first = comparison.fidelity, comparison.schedules[0]
+    if fidelity is not None:
+        true = fidelity.grade.trustworthy
+        means = "" if true else ", so this shows a direction at most"
+        return f"The replays have grade {fidelity.grade} against what happened{means}."
+    planned = any(schedule.proof is not None for schedule in comparison.schedules)
+    replayed = isinstance(first.cluster, Cluster | NodeCluster) and not planned
+    return NO_HISTORY if replayed and first.workload.real_start is None else ""
 
 
 def recommended(comparison: Comparison, *, although_untrue: bool = False) -> str | None:
