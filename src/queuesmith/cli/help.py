@@ -19,7 +19,7 @@ PANELS = {
 }
 #: The panels of options that belong to no bundle, by their names; all others are the method's.
 OPTION_PANELS = {
-    "What counts": ("objective", "no_worse", "metrics", "bound", "split"),
+    "What counts": ("objective", "longest_wait", "no_worse", "metrics", "bound", "split"),
     "Output": (
         *("out", "report", "plot", "picture", "schedule", "figures", "format", "store"),
         *("quiet", "intervals", "title", "trust", "help"),

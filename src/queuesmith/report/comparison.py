@@ -13,6 +13,7 @@ import numpy as np
 
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import HISTORY, Schedule
@@ -40,6 +41,9 @@ class Comparison:
         Shares of the log at its beginning and end whose jobs run but do not count in the metrics.
     bound
         The bound of the bounded slowdown, in seconds.
+    today
+        A replay of the policy that really ran, by which the machine is graded; by default the
+        first replay.
     """
 
     schedules: tuple[Schedule, ...]
@@ -47,6 +51,7 @@ class Comparison:
     warm_up: float = 0.0
     cool_down: float = 0.0
     bound: float = DEFAULT_BOUND
+    today: Schedule | None = None
     #: The metrics as objectives, by the text of the expression.
     objectives: Mapping[str, Objective] = field(init=False)
 
@@ -102,17 +107,38 @@ class Comparison:
         }
 
     @cached_property
+    def fidelity(self) -> Fidelity | None:
+        """How well the replay of today's policy agrees with what really happened.
+
+        None where the log does not tell what happened, or nothing was replayed.
+        """
+        real = self.schedules[0]
+        first = next((each for each in self.schedules if each.policy != HISTORY), None)
+        replayed = self.today or first
+        if real.policy != HISTORY or replayed is None:
+            return None
+        return Fidelity(real, replayed)
+
+    @cached_property
+    def _known_intervals(self) -> dict[tuple[str, str], Interval]:
+        return {}
+
+    def interval(self, policy: str, metric: str) -> Interval:
+        """Return a value with its confidence interval; each is computed once."""
+        if (policy, metric) not in self._known_intervals:
+            schedule = self.counted[self.policies.index(policy)]
+            self._known_intervals[policy, metric] = _interval(schedule, self.objectives[metric])
+        return self._known_intervals[policy, metric]
+
+    @cached_property
     def intervals(self) -> Mapping[str, Mapping[str, Interval]]:
         """Values with their confidence intervals by policy, then by metric.
 
         A metric that has no bootstrap, such as the makespan, has a value but no range.
         """
         return {
-            schedule.policy: {
-                metric: _interval(schedule, objective)
-                for metric, objective in self.objectives.items()
-            }
-            for schedule in self.counted
+            policy: {metric: self.interval(policy, metric) for metric in self.metrics}
+            for policy in self.policies
         }
 
     def winners(self, metric: str) -> tuple[str, ...]:
@@ -163,6 +189,7 @@ class Comparison:
             "bound": self.bound,
             "policies": self.rows(),
             "best": {metric: self.best(metric) for metric in self.metrics},
+            "fidelity": None if self.fidelity is None else _grade(self.fidelity),
             **({"intervals": self._plain_intervals()} if intervals else {}),
         }
 
@@ -205,6 +232,16 @@ class Comparison:
         from queuesmith.report.table import html_table
 
         return html_table(self)
+
+
+def _grade(fidelity: Fidelity) -> dict[str, Any]:
+    return {
+        **fidelity.figures(),
+        "grade": str(fidelity.grade),
+        "trustworthy": fidelity.grade.trustworthy,
+        "policy": fidelity.replayed.policy,
+        "sentence": fidelity.sentence,
+    }
 
 
 def _interval(schedule: Schedule, objective: Objective) -> Interval:

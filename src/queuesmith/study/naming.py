@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.policy.user_files import content_of, own_orders
 from queuesmith.study.store import DIGEST
 from queuesmith.workload import Workload
@@ -27,7 +27,10 @@ LIBRARIES = ("numba", "numpy")
 
 
 def run_facts(
-    command: str, workload: Workload, cluster: Cluster, options: Mapping[str, Any]
+    command: str,
+    workload: Workload,
+    cluster: Cluster | NodeCluster,
+    options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what makes a run what it is, ready for JSON, by what messages call it.
 
@@ -87,7 +90,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _machine(cluster: Cluster) -> dict[str, Any]:
+def _machine(cluster: Cluster | NodeCluster) -> dict[str, Any]:
     """Return all about a machine but its name."""
     chosen = (field.name for field in fields(cluster) if field.name != "name")
     return {name.replace("_", " "): plain(getattr(cluster, name)) for name in chosen}
