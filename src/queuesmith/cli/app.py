@@ -27,6 +27,7 @@ from queuesmith.cli import (
     offline_fronts,
     planning,
     replays,
+    studies,
     sweeps,
 )
 from queuesmith.cli.compiling import tell_of_compiling
@@ -88,6 +89,7 @@ app.add_typer(in_panels(grids.app), name="map")
 app.add_typer(in_panels(federations.app), name="place")
 app.add_typer(in_panels(federations.federation_app), name="federation")
 app.add_typer(in_panels(bags.app), name="knapsack")
+app.add_typer(in_panels(studies.app), name="study")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
