@@ -44,7 +44,7 @@ def work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkDo
 
     Units that somebody else wrote meanwhile are passed over.
     """
-    return under_watch(lambda: _work_on(units, folder, least_seconds))  # type: ignore[no-any-return]
+    return under_watch(lambda: _work_on(units, folder, least_seconds))
 
 
 def _work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkDone:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,6 +19,8 @@ from queuesmith.study.engines import Engine
 
 #: How long a scheduler may take to answer, in seconds.
 PATIENCE = 10.0
+#: How long to wait for the first worker, and how often workers are counted, in seconds.
+PATIENCE_FOR_WORKERS, COUNT_EVERY = 300.0, 0.5
 #: How long a worker waits for a scheduler that went away, in seconds.
 DEATH_TIMEOUT = 30
 
@@ -39,6 +43,7 @@ class DaskEngine(Engine):
     def __init__(self, scheduler: str) -> None:
         distributed = _library()
         self._where = scheduler
+        self._threads, self._counted = 0, -math.inf
         try:
             self._client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -55,8 +60,21 @@ class DaskEngine(Engine):
     @property
     def workers(self) -> int:
         """How many threads the workers have together."""
-        info = self._client.scheduler_info(n_workers=-1)
-        return sum(int(worker["nthreads"]) for worker in info["workers"].values())
+        if time.monotonic() - self._counted > COUNT_EVERY:
+            info = self._client.scheduler_info(n_workers=-1)
+            self._threads = sum(int(each["nthreads"]) for each in info["workers"].values())
+            self._counted = time.monotonic()
+        return self._threads
+
+    def ready(self) -> None:
+        """Wait until there is a worker."""
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE_FOR_WORKERS)
+        except TimeoutError as error:
+            raise EngineError(
+                f"the Dask scheduler at '{self._where}' has no worker, even after "
+                f"{PATIENCE_FOR_WORKERS:g} s. Start one with 'dask worker {self._where}'."
+            ) from error
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hand a piece of work to the scheduler."""

@@ -16,9 +16,11 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from multiprocessing.connection import wait as wait_for
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from queuesmith.base.checks import whole_number
+
+Result = TypeVar("Result")
 
 #: Is set in a worker of this machine once nobody waits for it any more.
 abandoned = threading.Event()
@@ -33,6 +35,10 @@ class Engine(ABC):
     @abstractmethod
     def workers(self) -> int:
         """How many pieces of work are computed at once; that may change."""
+
+    def ready(self) -> None:
+        """Wait until workers are there, so that what is timed afterwards does not wait for them."""
+        return
 
     @abstractmethod
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -85,6 +91,11 @@ class LocalEngine(Engine):
         """How many processes there are."""
         return len(self._processes)
 
+    def ready(self) -> None:
+        """Wait until all processes have begun."""
+        for future in [process.submit(os.getpid) for process in self._processes]:
+            future.result()
+
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hand a piece of work to a process that is free."""
         idle = (i for i, future in enumerate(self._busy) if future is None or future.done())
@@ -124,14 +135,23 @@ def _watch_parent() -> None:
     if parent is not None:
         wait_for([parent.sentinel])
         abandoned.set()
-        _working.acquire()
-        os._exit(1)
+        with _under_way:
+            _under_way.wait_for(lambda: not _threads)
+            os._exit(1)
 
 
-_working = threading.Lock()
+_threads: set[int] = set()
+_under_way = threading.Condition()
 
 
-def under_watch(work: Callable[[], Any]) -> Any:
+def under_watch(work: Callable[[], Result]) -> Result:
     """Do something in a worker that is not cut short where the coordinator is killed."""
-    with _working:
+    me = threading.get_ident()
+    with _under_way:
+        _threads.add(me)
+    try:
         return work()
+    finally:
+        with _under_way:
+            _threads.discard(me)
+            _under_way.notify_all()
