@@ -27,6 +27,8 @@ from queuesmith.cli import (
     offline_fronts,
     planning,
     replays,
+    running,
+    studies,
     sweeps,
 )
 from queuesmith.cli.compiling import tell_of_compiling
@@ -88,6 +90,8 @@ app.add_typer(in_panels(grids.app), name="map")
 app.add_typer(in_panels(federations.app), name="place")
 app.add_typer(in_panels(federations.federation_app), name="federation")
 app.add_typer(in_panels(bags.app), name="knapsack")
+app.add_typer(in_panels(studies.app), name="study")
+app.add_typer(in_panels(running.app), name="run")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -76,6 +76,21 @@ def write_report(
     return Path(path)
 
 
+def write_sections(
+    path: str | os.PathLike[str],
+    title: str,
+    sections: Sequence[tuple[str, Content]],
+    *,
+    description: str | None = None,
+) -> Path:
+    """Write sections, each a title and HTML or figures, as one page; return where it is."""
+    plots = _Plots()
+    parts = [_extra(i, *section, plots) for i, section in enumerate(sections, start=1)]
+    with atomic_write(path) as file:
+        file.write(_page(title, description, parts).encode("utf-8"))
+    return Path(path)
+
+
 class _Plots:
     """Numbers the figures of a page."""
 

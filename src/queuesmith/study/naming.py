@@ -49,10 +49,15 @@ def run_facts(
         "command": command,
         **chosen,
         **_machine(cluster),
-        **{f"order {order}": content_of(file) for order, file in own_orders(_texts(chosen))},
-        "jobs of the log": _digest(_log(workload)),
+        **order_facts(chosen),
+        "jobs of the log": log_digest(workload),
         **version_facts(),
     }
+
+
+def order_facts(content: Any) -> dict[str, str]:
+    """Return the content of each order in a file of Python that is named anywhere within."""
+    return {f"order {order}": content_of(file) for order, file in own_orders(_texts(content))}
 
 
 def version_facts() -> dict[str, Any]:
@@ -75,6 +80,11 @@ def source_stamp() -> str:
         for path in sources
         for part in (str(path.relative_to(PACKAGE)).encode(), path.read_bytes())
     )
+
+
+def log_digest(workload: Workload) -> str:
+    """Return a word that changes with any column of any job of a log, but not with its name."""
+    return _digest(_log(workload))
 
 
 def plain(value: Any) -> Any:
