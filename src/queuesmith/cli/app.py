@@ -22,6 +22,7 @@ from queuesmith.cli import (
     fidelity,
     grids,
     learning,
+    live,
     logs,
     machines,
     offline_fronts,
@@ -92,6 +93,7 @@ app.add_typer(in_panels(federations.federation_app), name="federation")
 app.add_typer(in_panels(bags.app), name="knapsack")
 app.add_typer(in_panels(studies.app), name="study")
 app.add_typer(in_panels(running.app), name="run")
+app.add_typer(in_panels(live.app), name="slurm")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,6 +14,7 @@ PANELS = {
     "Replay": ("simulate", "compare", "report", "study", "knapsack", "run", "demo"),
     "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
+    "A running cluster": ("slurm",),
     "Several machines": ("place", "federation", "map"),
     "Logs and upkeep": ("generate", "convert", "scale", "warm-up"),
 }
