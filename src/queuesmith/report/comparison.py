@@ -59,11 +59,17 @@ class Comparison:
         ordered = sorted(self.schedules, key=lambda schedule: schedule.policy != HISTORY)
         object.__setattr__(self, "schedules", tuple(ordered))
         object.__setattr__(self, "metrics", tuple(str(metric) for metric in self.metrics))
-        _check_schedules(self.schedules)
+        self._check_alike()
         _check_metrics(self.metrics)
         # A slip in an expression is told before anything is computed.
         objectives = {metric: Objective(metric, bound=self.bound) for metric in self.metrics}
         object.__setattr__(self, "objectives", objectives)
+
+    def _check_alike(self) -> None:
+        """Raise where the schedules cannot be compared."""
+        check_labels(self.schedules)
+        for schedule in self.schedules[1:]:
+            _check_alike(self.schedules[0], schedule)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -71,6 +77,11 @@ class Comparison:
     def workload(self) -> Workload:
         """What was replayed."""
         return self.schedules[0].workload
+
+    @property
+    def dated(self) -> Workload:
+        """The workload whose dates hold for all schedules."""
+        return self.workload
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -251,7 +262,8 @@ def _interval(schedule: Schedule, objective: Objective) -> Interval:
         return Interval(objective(schedule), None, None, 0)
 
 
-def _check_schedules(schedules: tuple[Schedule, ...]) -> None:
+def check_labels(schedules: tuple[Schedule, ...]) -> None:
+    """Raise where there is nothing to compare, or a name stands twice."""
     if not schedules or not len(schedules[0]):
         raise UsageError(
             "a comparison needs at least one schedule that has jobs, but there is none. "
@@ -264,8 +276,6 @@ def _check_schedules(schedules: tuple[Schedule, ...]) -> None:
             f"policy '{twice[0]}' is compared twice, but every policy is compared once. "
             "Leave one of them out."
         )
-    for schedule in schedules[1:]:
-        _check_alike(schedules[0], schedule)
 
 
 def _check_alike(one: Schedule, other: Schedule) -> None:

@@ -158,7 +158,8 @@ def waits_section(comparison: Comparison, embed: Embed) -> Section:
 
 def over_time_section(comparison: Comparison, embed: Embed) -> Section:
     """Show how busy the machine is and how long its queue."""
-    from queuesmith.report.drawing import draw_over_time, time_edges
+    from queuesmith.report.drawing import draw_over_time
+    from queuesmith.report.plain_figures import time_edges
 
     edges = time_edges(comparison.schedules)
     width = round_duration(int(edges[1] - edges[0]))
