@@ -1,5 +1,6 @@
 """The engine gives the same starts as the plain-Python twin, job for job."""
 
+import functools
 import os
 
 import numpy as np
@@ -8,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from queuesmith import Cluster, Workload, simulate, verify
+from queuesmith.engine import order_replay
+from queuesmith.engine.kernels.reservations import new_reservations
 from queuesmith.policy import BACKFILLS, ORDERS, Policy
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
@@ -67,6 +70,25 @@ def test_engine_and_twin_agree_on_longer_queues(policy):
         cluster = Cluster(cores, partition_priority=priorities, qos_priority=priorities)
         schedule = verify(simulate(workload, cluster, policy))
         assert schedule.start.tolist() == simulate_slowly(workload, cluster, policy).start.tolist()
+
+
+@pytest.mark.parametrize("widths", ["many", "few"])
+@pytest.mark.parametrize("order", ["fcfs", "sjf", "wfp3"])
+def test_reservations_of_a_deep_queue_are_those_of_the_twin(order, widths, monkeypatch):
+    """Lists become chains after a few steps here, and lists again when the queue has shrunk."""
+    short = functools.partial(new_reservations, long=8)
+    monkeypatch.setattr(order_replay, "new_reservations", short)
+    rng = np.random.default_rng(5)
+    jobs, cores = 40 if UNCOMPILED else 200, 40
+    walltime = rng.integers(1, 500, jobs)
+    width = rng.integers(1, cores + 1, jobs) if widths == "many" else 2 ** rng.integers(0, 6, jobs)
+    submit = np.sort(rng.choice([0, 3, 4_000, 9_000], jobs) + rng.integers(0, 300, jobs))
+    runtime = (walltime * rng.uniform(0.05, 1.0, jobs)).astype(np.int64)
+    workload = Workload(submit, runtime, walltime, width)
+    policy = f"{order}+conservative"
+    schedule = verify(simulate(workload, cores=cores, policy=policy))
+    twin = simulate_slowly(workload, Cluster(cores), policy)
+    assert schedule.start.tolist() == twin.start.tolist()
 
 
 @pytest.mark.parametrize("backfill", ["conservative", "plan"])

@@ -1,12 +1,11 @@
-"""A plan says the same as an array with one number for each second, be it a list or blocks."""
+"""Plans say the same as an array with one number for each second: lists, blocks and chains."""
 
 import numpy as np
 import pytest
 
-from queuesmith.engine.kernels.constants import COUNTERS, DUE, FREE, NEVER, STEPS
+from queuesmith.engine.kernels.constants import COUNTERS, DUE, FREE, STEPS
 from queuesmith.engine.kernels.plan import (
     IN_BLOCKS,
-    advance_plan,
     begin_plan,
     change_plan,
     earliest,
@@ -15,6 +14,28 @@ from queuesmith.engine.kernels.plan import (
     new_plan,
 )
 from queuesmith.engine.kernels.running import Running
+from queuesmith.engine.kernels.step_chain import (
+    BEFORE,
+    COUNT,
+    HEAD,
+    HOLDERS,
+    LAST,
+    NEXT,
+    NO_STEP,
+    TIME,
+    UNUSED,
+    WIDTHS,
+    advance_chain,
+    index_steps,
+    move_in_chain,
+    new_chain,
+    noted_widths,
+    release_in_chain,
+    reserve_in_chain,
+)
+from queuesmith.engine.kernels.step_chain import (
+    CORES as FREE_CORES,
+)
 
 pytestmark = pytest.mark.uncompiled
 
@@ -54,57 +75,97 @@ def idle_machine(long):
     [(8, {"list", "blocks"}), (128, {"list", "blocks"}), (2 * CHANGES, {"list"})],
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_reservations_made_moved_and_given_back_leave_the_same_room(seed, long, forms):
+def test_reservations_made_and_given_back_leave_the_same_room(seed, long, forms):
     rng = np.random.default_rng(seed)
     (plan, counters), seconds = idle_machine(long), Seconds()
     seen = []
     held = []
     for _ in range(CHANGES):
-        what = rng.random()
         walltime, cores = int(rng.integers(1, 120)), int(rng.integers(1, CORES + 1))
-        if what < 0.6 or not held:
-            begin = seconds.earliest(seconds.now, walltime, cores)
+        if rng.random() < 0.7 or not held:
+            begin = seconds.earliest(0, walltime, cores)
             if begin + walltime > SECONDS - 1_000:
                 continue
-            assert earliest(plan, counters, walltime, cores, NEVER) == begin
+            assert earliest(plan, counters, walltime, cores) == begin
             change_plan(plan, counters, begin, begin + walltime, -cores)
             seconds.free[begin : begin + walltime] -= cores
             held.append((begin, walltime, cores))
-        elif what < 0.95:
-            begin, walltime, cores = held.pop(int(rng.integers(len(held))))
-            if begin > seconds.now and what < 0.85:
-                sooner = seconds.earliest(seconds.now, walltime, cores, own=begin)
-                assert earliest(plan, counters, walltime, cores, begin) == sooner
-                held.append((sooner, walltime, cores))
-                seconds.free[sooner : sooner + walltime] -= cores
-                change_plan(plan, counters, sooner, min(sooner + walltime, begin), -cores)
-                late = max(sooner + walltime, begin)
-                change_plan(plan, counters, late, begin + walltime, cores)
-            else:
-                change_plan(plan, counters, max(begin, seconds.now), begin + walltime, cores)
-            seconds.free[begin : begin + walltime] += cores
         else:
-            seconds.now += int(rng.integers(0, 20))
-            advance_plan(plan, counters, seconds.now)
-            held = [job for job in held if job[0] + job[1] > seconds.now]
-        now = seconds.now
-        fits = bool((seconds.free[now : now + walltime] >= cores).all())
+            begin, walltime, cores = held.pop(int(rng.integers(len(held))))
+            change_plan(plan, counters, begin, begin + walltime, cores)
+            seconds.free[begin : begin + walltime] += cores
+        fits = bool((seconds.free[:walltime] >= cores).all())
         assert may_start_now(plan, counters, walltime, cores) == fits
-        later = now + int(rng.integers(0, 300))
+        later = int(rng.integers(0, 300))
         room = seconds.earliest(later, walltime, cores)
         assert earliest_from(plan, counters, later, walltime, cores) == room
         seen.append("blocks" if counters[STEPS] == IN_BLOCKS else "list")
     assert set(seen) == forms
 
 
-def test_a_plan_of_which_little_is_left_is_a_list_again():
-    plan, counters = idle_machine(128)
-    for k in range(150):
-        change_plan(plan, counters, 10 * k, 10 * k + 5, -1 - k % 3)
-    assert counters[STEPS] == IN_BLOCKS
-    advance_plan(plan, counters, 10 * 140)
-    assert counters[STEPS] == 20
-    assert [earliest(plan, counters, 6, cores, NEVER) for cores in (CORES, CORES - 3)] == [
-        1495,
-        1400,
-    ]
+def empty_chain(job_cores, job_walltime):
+    chain = new_chain(job_cores, job_walltime, CORES, CORES)
+    chain.step[:, NEXT] = np.arange(1, len(chain.step) + 1)
+    chain.step[0] = 0
+    chain.step[0, FREE_CORES] = CORES
+    chain.step[0, [NEXT, BEFORE]] = NO_STEP
+    chain.facts[[HEAD, LAST, UNUSED, COUNT]] = 0, 0, 1, 1
+    index_steps(chain)
+    return chain
+
+
+def check_chain(chain, seconds):
+    """The steps say what is free when, and each but the first is held by somebody."""
+    steps = []
+    step = chain.facts[HEAD]
+    while step != NO_STEP:
+        steps.append(step)
+        step = chain.step[step, NEXT]
+    assert len(steps) == chain.facts[COUNT]
+    assert (chain.step[steps[1:], HOLDERS] > 0).all()
+    ends = [*chain.step[steps[1:], TIME], SECONDS]
+    for step, end in zip(steps, ends, strict=True):
+        begin, free = chain.step[step, TIME], chain.step[step, FREE_CORES]
+        assert (seconds.free[begin:end] == free).all()
+
+
+@pytest.mark.parametrize("widths", [CORES, 4])
+@pytest.mark.parametrize("seed", range(2))
+def test_in_a_chain_reservations_move_to_the_earliest_room(seed, widths):
+    rng = np.random.default_rng(seed)
+    jobs = 60
+    cores = rng.integers(1, widths + 1, jobs) * (CORES // widths)
+    walltime = rng.integers(1, 120, jobs)
+    chain, seconds = empty_chain(cores, walltime), Seconds()
+    waiting, running = {}, {}
+    for job in range(jobs):
+        wall, width = int(walltime[job]), int(cores[job])
+        begin = seconds.earliest(seconds.now, wall, width)
+        assert reserve_in_chain(chain, job, wall, width) == begin
+        seconds.free[begin : begin + wall] -= width
+        waiting[job] = begin
+        running |= {job: begin for job, begin in waiting.items() if begin == seconds.now}
+        seconds.now = min(seconds.now + int(rng.integers(0, 30)), min(waiting.values()))
+        advance_chain(chain, seconds.now)
+        running = {
+            job: begin for job, begin in running.items() if begin + walltime[job] > seconds.now
+        }
+        waiting = {job: begin for job, begin in waiting.items() if job not in running}
+        for job_ended in [each for each in running if rng.random() < 0.2]:
+            due = running.pop(job_ended) + int(walltime[job_ended])
+            release_in_chain(chain, job_ended, int(cores[job_ended]))
+            seconds.free[seconds.now : due] += cores[job_ended]
+        for other, begin in waiting.items():
+            wall, width = int(walltime[other]), int(cores[other])
+            sooner = seconds.earliest(seconds.now, wall, width, own=begin)
+            assert move_in_chain(chain, other, wall, width) == sooner
+            seconds.free[begin : begin + wall] += width
+            seconds.free[sooner : sooner + wall] -= width
+            waiting[other] = sooner
+        check_chain(chain, seconds)
+
+
+def test_few_widths_have_notes_and_the_narrowest_always():
+    assert noted_widths(np.array([8, 2, 8, 4])).tolist() == [2, 4, 8]
+    many = noted_widths(np.arange(3, 500))
+    assert len(many) == WIDTHS and many[0] == 3

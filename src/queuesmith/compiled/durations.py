@@ -13,8 +13,12 @@ LONG = 2.0
 #: Roughly, in a new process; some are estimated from what entries took one after the other. The
 #: first compilation on a machine replaces them. A test checks that there are such entries.
 USUAL = {
-    "queuesmith.engine.kernels.order_replay.run_fixed": 11,
-    "queuesmith.engine.kernels.order_replay.run_changing": 10,
+    "queuesmith.engine.kernels.order_replay.run_fixed": 7,
+    "queuesmith.engine.kernels.order_replay.run_fixed_plan": 10,
+    "queuesmith.engine.kernels.order_replay.run_fixed_conservative": 14,
+    "queuesmith.engine.kernels.order_replay.run_changing": 7,
+    "queuesmith.engine.kernels.order_replay.run_changing_plan": 11,
+    "queuesmith.engine.kernels.order_replay.run_changing_conservative": 15,
     "queuesmith.engine.kernels.rule_based_replay.run_rule_based": 15,
     "queuesmith.engine.kernels.self_tuning_replay.run_self_tuning": 11,
     "queuesmith.engine.kernels.self_tuning_replay.answer_request": 4,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,17 @@ from queuesmith.engine.kernels.constants import (
     NONE,
     PLAN,
 )
-from queuesmith.engine.kernels.order_replay import run_changing, run_fixed
-from queuesmith.engine.kernels.replay import new_replay
+from queuesmith.engine.kernels.order_replay import (
+    run_changing,
+    run_changing_conservative,
+    run_changing_plan,
+    run_fixed,
+    run_fixed_conservative,
+    run_fixed_plan,
+)
+from queuesmith.engine.kernels.plan import new_plan
+from queuesmith.engine.kernels.replay import most_running, new_replay
+from queuesmith.engine.kernels.reservations import new_reservations
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
 from queuesmith.policy.policy import Policy
@@ -41,11 +52,12 @@ class OrderRun:
     def __init__(self, packed: Packed, policy: Policy) -> None:
         order = policy.order
         self._packed, self._order = packed, order
-        self._backfill = BACKFILL_CODES[policy.backfill]
         self._rank = packed.rank(order, policy.keep) if order.fixed else None
         self._scorer = None if order.fixed else compile_scorer(order)
-        load(run_fixed if order.fixed else run_changing)
-        planned = self._backfill > EASY
+        self._entry = _entry(order.fixed, policy.backfill)
+        load(self._entry)
+        self._manner = _manner(packed, policy.backfill)
+        planned = BACKFILL_CODES[policy.backfill] > EASY
         self._replay = new_replay(
             packed.jobs,
             packed.cluster.cores,
@@ -66,17 +78,37 @@ class OrderRun:
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
         if self._rank is not None:
-            run_fixed(self._replay, self._rank, self._backfill)
+            self._entry(self._replay, self._rank, self._manner)
             return self._replay.start  # type: ignore[no-any-return]
         order = self._order
-        run_changing(
+        self._entry(
             self._replay,
             self._scorer,
             parameter_values(order),
             self._packed.cluster.cores,
-            self._backfill,
+            self._manner,
         )
         bad = int(self.counters[BAD_JOB])
         if bad >= 0:
             raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
         return self._replay.start  # type: ignore[no-any-return]
+
+
+def _entry(fixed: bool, backfill: str) -> Any:
+    """Return the entry for an order that is fixed or changes, and a backfill."""
+    if backfill == "plan":
+        return run_fixed_plan if fixed else run_changing_plan
+    if backfill == "conservative":
+        return run_fixed_conservative if fixed else run_changing_conservative
+    return run_fixed if fixed else run_changing
+
+
+def _manner(packed: Packed, backfill: str) -> Any:
+    """Return what an entry takes to know how passes are made: room for a plan, or a number."""
+    jobs, cores = packed.jobs, packed.cluster.cores
+    running = most_running(jobs, cores)
+    if backfill == "plan":
+        return new_plan(len(jobs.submit), running, cores)
+    if backfill == "conservative":
+        return new_reservations(jobs.cores, jobs.walltime, running, cores)
+    return BACKFILL_CODES[backfill]

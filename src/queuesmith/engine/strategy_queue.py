@@ -11,7 +11,8 @@ import numpy as np
 
 from queuesmith.compiled import entry, load, written
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
-from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
+from queuesmith.engine.kernels.plan import new_plan
+from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, most_running, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
@@ -35,19 +36,23 @@ class StrategyLines:
         numbers = {line: number for number, line in enumerate(fixed)}
         numbers |= {line: -1 - k for k, line in enumerate(changing)}
         self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing))
+        cores = packed.cluster.cores
+        planned = any(strategy.backfill == "plan" for strategy in strategies)
         replay = new_replay(
             packed.jobs,
-            packed.cluster.cores,
+            cores,
             packed.usage(self._changing),
             scored=bool(self._changing),
-            planned=any(strategy.backfill == "plan" for strategy in strategies),
+            planned=planned,
             bookings=bookings,
         )
+        most = len(packed.jobs.submit) + bookings if planned else 0
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]
         self.pool = new_strategy_queue(
             replay,
+            new_plan(most, most_running(packed.jobs, cores, bookings), cores),
             frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
             frozen(np.stack([packed.keep(line.keep) for line in fixed])),
             frozen(np.array(rows, np.int64)),

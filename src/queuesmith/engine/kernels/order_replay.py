@@ -8,8 +8,6 @@ from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
     CANCEL,
-    CONSERVATIVE,
-    EASY,
     FREE,
     NEVER,
     NOBODY,
@@ -18,7 +16,9 @@ from queuesmith.engine.kernels.constants import (
     TOO_WIDE,
 )
 from queuesmith.engine.kernels.line import FAVOURED, join_line, room_for_start
-from queuesmith.engine.kernels.passes import follow_plan, start_in_line, start_in_queue
+from queuesmith.engine.kernels.passes import start_in_line, start_in_queue
+from queuesmith.engine.kernels.plan import RESERVATION_PLAN_TYPE
+from queuesmith.engine.kernels.planned_pass import start_as_planned
 from queuesmith.engine.kernels.queue import join_at_end, join_by_rank, some_job_fits, sort_queue
 from queuesmith.engine.kernels.replay import (
     REPLAY_TYPE,
@@ -27,6 +27,11 @@ from queuesmith.engine.kernels.replay import (
     complete,
     next_instant,
     start_job,
+)
+from queuesmith.engine.kernels.reservations import (
+    RESERVATIONS_TYPE,
+    complete_reserved,
+    keep_reservations,
 )
 
 
@@ -65,12 +70,12 @@ def replay_fixed(replay, rank, backfill):
 
 
 @kernel
-def replay_fixed_planned(replay, rank, backfill):
-    """Replay under an order in which jobs never change places: conservative or plan."""
+def replay_fixed_planned(replay, rank, plan, complete_planned, follow):
+    """Replay under an order in which jobs never change places, and a plan that passes follow."""
     jobs, counters = replay.jobs, replay.counters
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
-        released = complete(replay, now)
+        released = complete_planned(replay, plan, now)
         job, last = arrive(replay, now)
         empty = counters[TAIL] == 0
         if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
@@ -78,26 +83,19 @@ def replay_fixed_planned(replay, rank, backfill):
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_by_rank(replay, rank, newcomer)
-            follow_plan(replay, now, backfill, released)
+            follow(replay, plan, now, released)
         now = next_instant(replay)
 
 
-@entry(void(REPLAY_TYPE, FROZEN_INTS, int64))
-def run_fixed(replay, rank, backfill):
-    """Replay all jobs under a fixed order; fills ``replay.start``."""
-    if backfill <= EASY:
-        replay_fixed(replay, rank, backfill)
-    else:
-        replay_fixed_planned(replay, rank, backfill)
-
-
 @kernel
-def replay_changing(replay, score_queue, parameters, cores, backfill):
-    """Replay under an order whose scores change with time: the queue is scored at each pass."""
+def replay_changing(replay, score_queue, parameters, cores, plan, always, complete_planned, follow):
+    """Replay under an order whose scores change with time: the queue is scored at each pass, and
+    there is one always, or only where some job fits.
+    """
     jobs, queue, counters = replay.jobs, replay.queue, replay.counters
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
-        released = complete(replay, now)
+        released = complete_planned(replay, plan, now)
         job, last = arrive(replay, now)
         empty = counters[TAIL] == 0
         if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
@@ -105,21 +103,100 @@ def replay_changing(replay, score_queue, parameters, cores, backfill):
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_at_end(replay, newcomer)
-            if backfill == CONSERVATIVE or some_job_fits(queue, counters):
+            if always or some_job_fits(queue, counters):
                 waiting, free = counters[TAIL], counters[FREE]
                 bad = score_queue(queue, replay.usage, waiting, now, cores, free, parameters)
                 if bad >= 0:
                     counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
                     return
-                if backfill <= EASY:
-                    start_in_queue(replay, now, backfill)
-                else:
-                    sort_queue(jobs, queue, counters)
-                    follow_plan(replay, now, backfill, released)
+                follow(replay, plan, now, released)
         now = next_instant(replay)
 
 
-@entry(void(REPLAY_TYPE, types.FunctionType(SCORER_TYPE), FROZEN_REALS, int64, int64))
+# -- how completions and passes are for each kind of backfill --------------------------------------
+
+
+@kernel
+def complete_unplanned(replay, plan, now):
+    """Release the cores of all jobs that end now; no plan is kept that would have to know."""
+    return complete(replay, now)
+
+
+@kernel
+def follow_backfill(replay, backfill, now, released):
+    """Run one pass over a scored queue: none, list or EASY."""
+    start_in_queue(replay, now, backfill)
+
+
+@kernel
+def follow_plan(replay, plan, now, released):
+    """Run one pass over a sorted queue: plan."""
+    start_as_planned(replay, plan, now)
+
+
+@kernel
+def follow_scored_plan(replay, plan, now, released):
+    """Run one pass over a scored queue: plan."""
+    sort_queue(replay.jobs, replay.queue, replay.counters)
+    start_as_planned(replay, plan, now)
+
+
+@kernel
+def follow_scored_reservations(replay, plan, now, released):
+    """Run one pass over a scored queue: conservative."""
+    sort_queue(replay.jobs, replay.queue, replay.counters)
+    keep_reservations(replay, plan, now, released)
+
+
+# -- entries: each compiles what its kind of backfill needs, and no more ---------------------------
+
+SCORED = (REPLAY_TYPE, types.FunctionType(SCORER_TYPE), FROZEN_REALS, int64)
+
+
+@entry(void(REPLAY_TYPE, FROZEN_INTS, int64))
+def run_fixed(replay, rank, backfill):
+    """Replay all jobs under a fixed order and none, list or EASY; fills ``replay.start``."""
+    replay_fixed(replay, rank, backfill)
+
+
+@entry(void(REPLAY_TYPE, FROZEN_INTS, RESERVATION_PLAN_TYPE))
+def run_fixed_plan(replay, rank, plan):
+    """Replay all jobs under a fixed order and plan; fills ``replay.start``."""
+    replay_fixed_planned(replay, rank, plan, complete_unplanned, follow_plan)
+
+
+@entry(void(REPLAY_TYPE, FROZEN_INTS, RESERVATIONS_TYPE))
+def run_fixed_conservative(replay, rank, plan):
+    """Replay all jobs under a fixed order and conservative; fills ``replay.start``."""
+    replay_fixed_planned(replay, rank, plan, complete_reserved, keep_reservations)
+
+
+@entry(void(*SCORED, int64))
 def run_changing(replay, score_queue, parameters, cores, backfill):
-    """Replay all jobs under an order that changes with time; fills ``replay.start``."""
-    replay_changing(replay, score_queue, parameters, cores, backfill)
+    """Replay under an order that changes with time and none, list or EASY."""
+    replay_changing(
+        replay, score_queue, parameters, cores, backfill, False, complete_unplanned, follow_backfill
+    )
+
+
+@entry(void(*SCORED, RESERVATION_PLAN_TYPE))
+def run_changing_plan(replay, score_queue, parameters, cores, plan):
+    """Replay under an order that changes with time and plan."""
+    replay_changing(
+        replay, score_queue, parameters, cores, plan, False, complete_unplanned, follow_scored_plan
+    )
+
+
+@entry(void(*SCORED, RESERVATIONS_TYPE))
+def run_changing_conservative(replay, score_queue, parameters, cores, plan):
+    """Replay under an order that changes with time and conservative."""
+    replay_changing(
+        replay,
+        score_queue,
+        parameters,
+        cores,
+        plan,
+        True,
+        complete_reserved,
+        follow_scored_reservations,
+    )

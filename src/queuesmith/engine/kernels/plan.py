@@ -1,4 +1,4 @@
-"""Plans: how many cores are free when.
+"""Plans that are made afresh at each pass: how many cores are free when.
 
 Ordinary logs have short plans, for which a plain list of steps is quickest; deep queues have long
 ones, for which blocks are. A plan begins as a list and becomes blocks when it outgrows that.
@@ -11,16 +11,10 @@ from numba import types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS
-from queuesmith.engine.kernels.constants import BLOCKS, DUE, STEPS
+from queuesmith.engine.kernels.constants import BLOCKS, DUE, NEVER, STEPS
 from queuesmith.engine.kernels.step_blocks import (
-    BLOCK,
     BLOCKS_TYPE,
-    CORES,
-    ROW,
-    SIZE,
-    TIME,
     StepBlocks,
-    advance_blocks,
     append_step,
     blocks_have_room_now,
     change_blocks,
@@ -30,7 +24,6 @@ from queuesmith.engine.kernels.step_blocks import (
     note_all,
 )
 from queuesmith.engine.kernels.step_list import (
-    advance_list,
     begin_list,
     change_list,
     earliest_in_list,
@@ -57,16 +50,17 @@ class ReservationPlan(NamedTuple):
 RESERVATION_PLAN_TYPE = types.NamedTuple([INTS, INTS, BLOCKS_TYPE], ReservationPlan)
 
 
-def new_plan(steps: int, running: int, cores: int, long: int = LONG) -> ReservationPlan:
-    """Return room for a plan of so many steps at most, or none where there are none.
+def new_plan(planned: int, running: int, cores: int, long: int = LONG) -> ReservationPlan:
+    """Return room for a plan of so many jobs and reservations at most, or none for none.
 
     Parameters
     ----------
     running
-        How many jobs run at most.
+        How many of them run at most.
     long
         How many steps more than those a list has at most.
     """
+    steps = running + 2 * planned + 3 if planned else 0
     listed = running + long if steps else 0
     return ReservationPlan(
         np.empty(listed, np.int64), np.empty(listed, np.int64), new_blocks(steps, cores)
@@ -97,33 +91,8 @@ def divide_into_blocks(plan, counters):
 
 
 @kernel
-def list_steps(plan, counters):
-    """Put the steps of few blocks into a list."""
-    steps = 0
-    for place in range(counters[BLOCKS]):
-        block = plan.blocks.block[plan.blocks.line[ROW, place]]
-        for i in range(block[SIZE]):
-            plan.time[steps], plan.free[steps] = block[TIME + i], block[CORES + i]
-            steps += 1
-    counters[STEPS] = steps
-
-
-@kernel
-def advance_plan(plan, counters, now):
-    """Forget what lies before now."""
-    if counters[STEPS] > 0:
-        advance_list(plan, counters, now)
-        return
-    advance_blocks(plan.blocks, counters, now)
-    if 2 * BLOCK * counters[BLOCKS] <= most_listed(plan, counters):
-        list_steps(plan, counters)
-
-
-@kernel
 def change_plan(plan, counters, begin, end, cores):
     """Give back cores between two instants, or take them where the number is negative."""
-    if begin >= end:
-        return
     if counters[STEPS] + 2 > most_listed(plan, counters):
         divide_into_blocks(plan, counters)
     if counters[STEPS] > 0:
@@ -133,14 +102,11 @@ def change_plan(plan, counters, begin, end, cores):
 
 
 @kernel
-def earliest(plan, counters, walltime, cores, reserved):
-    """Return the earliest start for a job that holds a reservation, or NEVER for none.
-
-    Its own reservation is in the plan and does not stand in its way.
-    """
+def earliest(plan, counters, walltime, cores):
+    """Return the earliest instant at which there is room for a job."""
     if counters[STEPS] > 0:
-        return earliest_in_list(plan, counters, walltime, cores, reserved)
-    return earliest_in_blocks(plan.blocks, counters, walltime, cores, reserved)
+        return earliest_in_list(plan, counters, walltime, cores, NEVER)
+    return earliest_in_blocks(plan.blocks, counters, walltime, cores)
 
 
 @kernel

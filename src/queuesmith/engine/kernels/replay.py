@@ -21,16 +21,8 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     STARTED,
-    STEPS,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
-from queuesmith.engine.kernels.plan import (
-    RESERVATION_PLAN_TYPE,
-    ReservationPlan,
-    advance_plan,
-    change_plan,
-    new_plan,
-)
 from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue, new_queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
@@ -67,7 +59,6 @@ class Replay(NamedTuple):
     line: Line
     queue: Queue
     running: Running
-    plan: ReservationPlan
     usage: Usage
     counters: Any
     start: Any
@@ -80,7 +71,6 @@ REPLAY_TYPE = types.NamedTuple(
         LINE_TYPE,
         QUEUE_TYPE,
         RUNNING_TYPE,
-        RESERVATION_PLAN_TYPE,
         USAGE_TYPE,
         INTS,
         INTS,
@@ -113,13 +103,12 @@ def new_replay(
     scored
         Whether jobs are scored while they wait.
     planned
-        Whether plans are made.
+        Whether plans are made of those who wait.
     bookings
         How many reservations may come.
     """
     count = len(jobs.submit)
-    running = min(count + bookings, cores)
-    steps = running + 2 * (count + bookings) + 3 if planned else 0
+    running = most_running(jobs, cores, bookings)
     counters = np.zeros(COUNTERS, np.int64)
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
@@ -139,12 +128,16 @@ def new_replay(
             due=np.empty(running, np.int64),
             due_cores=np.empty(running, np.int64),
         ),
-        new_plan(steps, running, cores),
         usage,
         counters,
         np.full(count, -1, np.int64),
         np.empty(count, np.int32),
     )
+
+
+def most_running(jobs: Jobs, cores: int, bookings: int = 0) -> int:
+    """Return how many jobs and reservations hold cores at once, at most."""
+    return min(len(jobs.submit) + bookings, cores)
 
 
 @kernel
@@ -172,8 +165,6 @@ def end_job(replay, now):
     counters[FREE] += cores
     due = replay.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, cores)
-    if counters[STEPS] != 0:
-        change_plan(replay.plan, counters, now, due, cores)
     if len(replay.usage.level) > 0:
         use_cores(replay.usage, jobs.user[job], -cores, now)
     return job
@@ -192,8 +183,6 @@ def next_instant(replay):
 def complete(replay, now):
     """Release the cores of all jobs that end now; tells whether there was any."""
     counters = replay.counters
-    if counters[STEPS] != 0:
-        advance_plan(replay.plan, counters, now)
     before = counters[ENDING]
     while counters[ENDING] > 0 and replay.running.end[0] == now:
         end_job(replay, now)

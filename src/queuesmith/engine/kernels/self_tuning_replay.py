@@ -24,8 +24,8 @@ from queuesmith.engine.kernels.constants import (
     TAIL,
     WAITING,
 )
-from queuesmith.engine.kernels.passes import start_within_plan
 from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
+from queuesmith.engine.kernels.planned_pass import start_within_plan
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
     STRATEGY_QUEUE_TYPE,
@@ -124,13 +124,13 @@ def turn_bookings(tuning, now):
 @kernel
 def begin_plan_around(tuning, now):
     """Begin a plan with the running jobs and the accepted reservations."""
-    booking, replay = tuning.booking, tuning.pool.replay
-    begin_plan(replay.running, replay.counters, replay.plan, now)
+    booking, replay, plan = tuning.booking, tuning.pool.replay, tuning.pool.plan
+    begin_plan(replay.running, replay.counters, plan, now)
     for i in range(replay.counters[BOOKED]):
         number = booking.active[i]
         if not booking.holding[number]:
             change_plan(
-                replay.plan,
+                plan,
                 replay.counters,
                 booking.begin[number],
                 booking.end[number],
@@ -141,8 +141,8 @@ def begin_plan_around(tuning, now):
 @kernel
 def measure_plan(tuning, now, cores):
     """Plan the whole queue, in its order, and measure the plan by the walltimes."""
-    replay, measures = tuning.pool.replay, tuning.measures
-    jobs, queue, plan, counters = replay.jobs, replay.queue, replay.plan, replay.counters
+    replay, plan, measures = tuning.pool.replay, tuning.pool.plan, tuning.measures
+    jobs, queue, counters = replay.jobs, replay.queue, replay.counters
     begin_plan_around(tuning, now)
     widths = areas = 0.0
     horizon, busy = now, 0.0
@@ -154,7 +154,7 @@ def measure_plan(tuning, now, cores):
     measures[:] = 0.0
     for i in range(counters[TAIL]):
         walltime, width = queue.walltime[i], queue.cores[i]
-        begin = earliest(plan, counters, walltime, width, NEVER)
+        begin = earliest(plan, counters, walltime, width)
         change_plan(plan, counters, begin, begin + walltime, -width)
         response = float(begin + walltime - jobs.submit[queue.job[i]])
         widths += width
@@ -242,7 +242,7 @@ def start_by_plan(tuning, score_queue, now, cores):
         return False
     before = counters[STARTED]
     begin_plan_around(tuning, now)
-    start_within_plan(pool.replay, now)
+    start_within_plan(pool.replay, pool.plan, now)
     take_out_started(pool, before)
     return True
 
@@ -289,7 +289,7 @@ def room_for(tuning, now, begin, duration, cores):
     """
     replay = tuning.pool.replay
     begin_plan_around(tuning, now)
-    first = earliest_from(replay.plan, replay.counters, begin, duration, cores)
+    first = earliest_from(tuning.pool.plan, replay.counters, begin, duration, cores)
     replay.counters[STEPS] = 0
     return first
 

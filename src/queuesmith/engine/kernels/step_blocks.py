@@ -79,28 +79,6 @@ def append_step(plan, counters, time, free):
 
 
 @kernel
-def advance_blocks(plan, counters, now):
-    """Forget what lies before now."""
-    place = find_block(plan.line[BEGIN], counters[BLOCKS], now)
-    slot = find_slot(plan.block[plan.line[ROW, place]], now)
-    if place > 0:
-        counters[BLOCKS] -= place
-        for i in range(counters[BLOCKS]):
-            row = plan.line[ROW, i]
-            plan.line[ROW, i] = plan.line[ROW, i + place]
-            plan.line[ROW, i + place] = row
-            plan.line[BEGIN, i] = plan.line[BEGIN, i + place]
-    row = plan.line[ROW, 0]
-    if slot > 0:
-        plan.block[row, SIZE] -= slot
-        for i in range(plan.block[row, SIZE]):
-            plan.block[row, TIME + i] = plan.block[row, TIME + i + slot]
-            plan.block[row, CORES + i] = plan.block[row, CORES + i + slot]
-    plan.block[row, TIME] = plan.line[BEGIN, 0] = now
-    note_change(plan, counters, 0)
-
-
-@kernel
 def find_block(begins, blocks, time):
     """Return the place of the block in which an instant lies."""
     place = 0
@@ -404,12 +382,12 @@ def open_since(plan, place, slot, cores):
 
 
 @kernel
-def first_run(plan, counters, walltime, cores, until):
-    """Return the first instant at which so many cores are free for so long, or a later one than
-    ``until``, reading only where the notes say that there may be room.
+def earliest_in_blocks(plan, counters, walltime, cores):
+    """Return the first instant at which so many cores are free for so long, reading only where the
+    notes say that there may be room.
     """
-    room, rows, begins = plan.room[plan.level[cores]], plan.line[ROW], plan.line[BEGIN]
-    for place in range(find_block(begins, counters[BLOCKS], until - 1) + 1):
+    room, rows = plan.room[plan.level[cores]], plan.line[ROW]
+    for place in range(counters[BLOCKS]):
         row = rows[place]
         if room[row] < walltime:
             continue
@@ -428,21 +406,6 @@ def first_run(plan, counters, walltime, cores, until):
             if plan.block[row, LOOKS] > LOOKS_BEFORE:
                 note_again(plan, counters, place)
     return NEVER
-
-
-@kernel
-def earliest_in_blocks(plan, counters, walltime, cores, reserved):
-    """Return the earliest start for a job that holds a reservation, or NEVER for none.
-
-    Its own reservation is in the plan and does not stand in its way.
-    """
-    slide = reserved
-    if reserved != NEVER:
-        place = find_block(plan.line[BEGIN], counters[BLOCKS], reserved - 1)
-        slot = find_slot(plan.block[plan.line[ROW, place]], reserved - 1)
-        if plan.block[plan.line[ROW, place], CORES + slot] >= cores:
-            slide = open_since(plan, place, slot, cores)
-    return min(first_run(plan, counters, walltime, cores, slide), slide)
 
 
 @kernel

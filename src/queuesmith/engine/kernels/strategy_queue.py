@@ -31,7 +31,9 @@ from queuesmith.engine.kernels.line import (
     new_lines,
     next_in_line,
 )
-from queuesmith.engine.kernels.passes import start_as_planned, start_in_line, start_in_queue
+from queuesmith.engine.kernels.passes import start_in_line, start_in_queue
+from queuesmith.engine.kernels.plan import RESERVATION_PLAN_TYPE, ReservationPlan
+from queuesmith.engine.kernels.planned_pass import start_as_planned
 from queuesmith.engine.kernels.queue import join_at_end, sort_queue
 from queuesmith.engine.kernels.replay import REPLAY_TYPE, SCORER_TYPE, Replay
 
@@ -45,6 +47,7 @@ class StrategyQueue(NamedTuple):
     """
 
     replay: Replay
+    plan: ReservationPlan
     lines: Lines
     following: Any
     preceding: Any
@@ -53,18 +56,27 @@ class StrategyQueue(NamedTuple):
 
 
 STRATEGY_QUEUE_TYPE = types.NamedTuple(
-    [REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE],
+    [
+        REPLAY_TYPE,
+        RESERVATION_PLAN_TYPE,
+        LINES_TYPE,
+        SMALL_INTS,
+        SMALL_INTS,
+        FROZEN_INT_TABLE,
+        FROZEN_REAL_TABLE,
+    ],
     StrategyQueue,
 )
 
 
 def new_strategy_queue(
-    replay: Replay, ranks: Any, keep: Any, strategies: Any, parameters: Any
+    replay: Replay, plan: ReservationPlan, ranks: Any, keep: Any, strategies: Any, parameters: Any
 ) -> StrategyQueue:
     """Return a pool in which nobody waits."""
     anchor = len(replay.jobs.submit)
     ring = np.full((2, anchor + 1), anchor, np.int32)
-    return StrategyQueue(replay, new_lines(ranks, keep), ring[0], ring[1], strategies, parameters)
+    lines = new_lines(ranks, keep)
+    return StrategyQueue(replay, plan, lines, ring[0], ring[1], strategies, parameters)
 
 
 @kernel
@@ -141,7 +153,7 @@ def start_by_strategy(pool, strategy, score_queue, now, cores):
         counters[DEPTH] = pool.strategies[strategy, 2]
         if not queue_sorted(pool, order, score_queue, now, cores):
             return False
-        start_as_planned(replay, now)
+        start_as_planned(replay, pool.plan, now)
     elif order >= 0:
         line = line_of(pool.lines, order)
         first = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
