@@ -21,6 +21,9 @@ from queuesmith.cluster import (
 )
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.policy import random_workload
+from queuesmith.testing.twin_choosing import RuleBasedTwin
+from queuesmith.testing.twin_nodes import twin_on_nodes
+from tests.engine.random_policies import random_rule_base, random_self_tuning
 from tests.oracle import simulate_slowly
 
 pytestmark = pytest.mark.uncompiled
@@ -221,3 +224,31 @@ def test_what_knows_only_cores_is_refused_on_nodes_in_one_sentence():
         simulate(work, PAIR, "fcfs+easy+keep(share=0.3)")
     with pytest.raises(PolicyError, match=r"^[^\n]*reservations are made of cores[^\n]*$"):
         simulate(work, PAIR, "fcfs+plan", reservations=[Request(1, 0, 5, 9, 1)])
+
+
+# -- policies that choose --------------------------------------------------------------------------
+
+
+def without_keep(make, seed):
+    """Make a random policy none of whose strategies keeps cores free."""
+    for offset in range(100):
+        policy = make(np.random.default_rng(seed + 1000 * offset))
+        if all(strategy.keep is None for strategy in getattr(policy, "strategies", ())):
+            return policy
+    raise AssertionError("some policy keeps nothing free")
+
+
+@pytest.mark.parametrize("make", [random_rule_base, random_self_tuning])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(machine=machines(), workload=workloads(), seed=st.integers(0, 999))
+def test_engine_and_twin_agree_on_what_policies_choose_on_nodes(make, machine, workload, seed):
+    policy = without_keep(make, seed)
+    try:
+        schedule = verify(simulate(workload, machine, policy))
+    except WorkloadError as error:
+        assert "\n" not in str(error)
+        return
+    twin = twin_on_nodes(schedule.workload, machine, policy)
+    assert schedule.start.tolist() == twin.run()
+    chosen = twin.chosen if isinstance(twin, RuleBasedTwin) else twin.steps
+    assert schedule.decisions.count == len(chosen)

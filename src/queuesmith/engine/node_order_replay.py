@@ -127,7 +127,7 @@ def pieces_on_nodes(state: NodeReplay) -> Pieces:
     count = board.count.astype(np.int64)
     job = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
-    pieces = board.pieces[board.job[FIRST_PIECE][job] + place].astype(np.int64)
+    pieces = board.pieces[board.job[FIRST_PIECE][job] + place]
     start = state.start[job]
     end = start + state.jobs.runtime[job]
     return Pieces(job, start, end, pieces[:, PIECE_CORES], pieces[:, PIECE_NODE])

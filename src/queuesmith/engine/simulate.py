@@ -9,6 +9,7 @@ from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.node_order_replay import NodeOrderRun
+from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
 from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.python_replay import PythonRun
@@ -40,7 +41,7 @@ def simulate(
         The jobs. Those wider than the machine are left out and counted.
     cluster, cores
         The machine, or just its number of processors; by default the size that the log states.
-        On a machine of nodes jobs are placed by ``slurm(...)``.
+        On a machine of nodes jobs are placed on nodes; see docs/machine.md for the rules.
     policy
         A policy, or one as it is written: ``"fcfs+easy"``.
     strict
@@ -71,7 +72,7 @@ def as_machine(
 
 
 #: Replays that place jobs on nodes.
-ON_NODES = (SlurmRun, NodeOrderRun)
+ON_NODES = (SlurmRun, NodeOrderRun, NodeRuleBasedRun, NodeSelfTuningRun)
 
 
 class Replay:
@@ -134,7 +135,7 @@ def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
 ) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun | NodeOrderRun:
     if isinstance(packed.cluster, NodeCluster):
-        return _prepared_on_nodes(packed, policy, reservations)
+        return _prepared_on_nodes(packed, policy, reservations, patience)
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
         check_plans_all(policy)
         # One candidate: a planner that has nothing to tune.
@@ -158,8 +159,8 @@ def _prepared(
 
 
 def _prepared_on_nodes(
-    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request]
-) -> SlurmRun | NodeOrderRun:
+    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
+) -> SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun:
     machine = packed.cluster
     if reservations:
         raise PolicyError(
@@ -170,7 +171,11 @@ def _prepared_on_nodes(
         return SlurmRun(packed, policy)
     if isinstance(policy, Policy):
         return NodeOrderRun(packed, policy)
+    if isinstance(policy, RuleBased):
+        return NodeRuleBasedRun(packed, policy, patience)
+    if isinstance(policy, SelfTuning):
+        return NodeSelfTuningRun(packed, policy)
     raise PolicyError(
         f"policy '{policy}' knows a number of cores, but machine '{machine.name}' has nodes. Give "
-        f"an order with a backfill or slurm(), or the machine as cores={machine.cores}."
+        f"an order with a backfill, or the machine as cores={machine.cores}."
     )

@@ -4,6 +4,8 @@ A job that is over a limit of its QOS or association is passed over: it neither 
 reservation, and holds nobody up.
 """
 
+import numpy as np
+
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import (
     CONSERVATIVE,
@@ -144,7 +146,7 @@ def start_in_line_on_nodes(state, line, now, backfill):
     reserve_nothing(counters)
     place = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
     while place != NOBODY:
-        job = line.job[place]
+        job = np.int64(line.job[place])  # one type of whole numbers, compiled once
         if not over_limit(state, job):
             if start_if_it_fits(state, job, now, shadow):
                 leave_line(line, place)
@@ -169,7 +171,7 @@ def start_in_queue_on_nodes(state, now, backfill):
     shadow, blocked, kept = NEVER, False, 0
     reserve_nothing(counters)
     for i in range(counters[TAIL]):
-        job, started = queue.job[i], False
+        job, started = np.int64(queue.job[i]), False
         most = counters[FREE] if now + queue.walltime[i] <= shadow else counters[EXTRA]
         possible = not blocked or (backfill != NONE and queue.cores[i] <= most)
         if possible and not over_limit(state, job):
@@ -202,7 +204,7 @@ def last_that_fits(state, now, last):
     """Return the last place of the queue up to ``last`` whose job may start now, or -1."""
     queue, counters, board = state.queue, state.counters, state.board
     while last >= 0:
-        job, end = queue.job[last], now + queue.walltime[last]
+        job, end = np.int64(queue.job[last]), now + queue.walltime[last]
         fits = queue.cores[last] <= counters[FREE] and not over_limit(state, job)
         if fits and find_nodes(board, state.attempts, state.released, job, now, end, NOW) > 0:
             break
@@ -223,7 +225,7 @@ def start_as_planned_on_nodes(state, now):
     last = last_that_fits(state, now, counters[TAIL] - 1)
     i = kept = planned = 0
     while i <= last and planned < counters[DEPTH]:
-        job, begin = queue.job[i], NEVER
+        job, begin = np.int64(queue.job[i]), NEVER
         if not over_limit(state, job):
             begin, count = earliest_for(state, job, now)
             if begin == now:
@@ -275,14 +277,14 @@ def keep_reservations_on_nodes(state, now, released):
     """
     queue, counters, start, board = state.queue, state.counters, state.start, state.board
     for i in range(counters[TAIL]):
-        job, walltime = queue.job[i], queue.walltime[i]
+        job, walltime = np.int64(queue.job[i]), queue.walltime[i]
         failed = start[job] == now and not nodes_are_there(board, job, now, now + walltime)
         if start[job] != NOBODY and (released or failed):
             cancel_booking(board, job, start[job], walltime)
             reserve_again(state, job, now)
     later = 0  # jobs so far that have a reservation and do not start now
     for i in range(counters[TAIL]):
-        job = queue.job[i]
+        job = np.int64(queue.job[i])
         if start[job] == NOBODY and later < counters[DEPTH] and not over_limit(state, job):
             reserve_again(state, job, now)
         later += start[job] > now
@@ -296,7 +298,7 @@ def start_reserved_on_nodes(state, now):
     reserve_nothing(counters)
     kept, soonest = 0, NEVER
     for i in range(counters[TAIL]):
-        job = queue.job[i]
+        job = np.int64(queue.job[i])
         if start[job] == now:
             cancel_booking(board, job, now, queue.walltime[i])
             if not over_limit(state, job):

@@ -2,17 +2,16 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import (
     FROZEN_INT_TABLE,
     FROZEN_INTS,
-    FROZEN_SMALL_INTS,
     INT_TABLE,
     INTS,
     SMALL_INTS,
-    SMALL_TABLE,
     TRUTH_TABLE,
 )
 from queuesmith.compiled.due import insert_due, remove_due
@@ -84,8 +83,8 @@ class Board(NamedTuple):
 
 BOARD_TYPE = types.NamedTuple(
     [
-        *(FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, FROZEN_SMALL_INTS),
-        *(TRUTH_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, INT_TABLE, SMALL_TABLE, SMALL_INTS),
+        *(FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, FROZEN_INTS),
+        *(TRUTH_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, INT_TABLE, INT_TABLE, SMALL_INTS),
         *(INT_TABLE, INT_TABLE, INTS),
     ],
     Board,
@@ -118,7 +117,7 @@ class NodeReplay(NamedTuple):
 NODE_REPLAY_TYPE = types.NamedTuple(
     [
         *(JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS),
-        *(BOARD_TYPE, FROZEN_INTS, SMALL_INTS, INT_TABLE, INT_TABLE, SMALL_INTS),
+        *(BOARD_TYPE, FROZEN_INTS, INTS, INT_TABLE, INT_TABLE, INTS),
         *(FROZEN_INTS, FROZEN_INT_TABLE, FROZEN_INT_TABLE, INT_TABLE),
     ],
     NodeReplay,
@@ -269,7 +268,7 @@ def give_back(board, released, job):
 def end_on_nodes(state, now):
     """Release the nodes of the job that ends first, and return it."""
     jobs, running, counters = state.jobs, state.running, state.counters
-    job = pop_end(running, counters)
+    job = np.int64(pop_end(running, counters))  # one type of whole numbers, compiled once
     due = state.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, job)
     give_back(state.board, state.released, job)
