@@ -13,6 +13,7 @@ from benchmarks import (
     grid_genetic,
     knobs,
     logs,
+    nodes,
     optimal,
     replay,
 )
@@ -26,6 +27,7 @@ BENCHMARKS = {
     "rules": choosing.rules,
     "dynp": choosing.dynp,
     "logs": logs.main,
+    "nodes": nodes.main,
     "grid-heuristics": grid.heuristics,
     "grid-genetic": grid_genetic.genetic,
     "grid-exact": grid_exact.exact,

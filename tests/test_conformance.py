@@ -4,9 +4,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from queuesmith import Cluster, Policy, Schedule, Workload, simulate, verify
+from queuesmith.cluster.toml import machine_of_table
 from queuesmith.policy import BACKFILLS, SelfTuning, as_policy
 from queuesmith.schedule.reservations import Request
 from tests.oracle import simulate_slowly
@@ -15,6 +17,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "conformance"
 FILES = sorted(FOLDER.glob("*.json"))
 CASES = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FILES}
 NEEDED = {"id", "submit", "runtime", "walltime", "cores"}
+NAMES = {"partition", "qos"}
+ASKED = {"most_nodes", "requested_nodes", "memory_per_node", "gpus_per_node", "exclusive"}
 
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 
@@ -23,12 +27,28 @@ def workload_of(case):
     def column(key):
         return [job[key] for job in case["jobs"]]
 
+    extra, labels = {}, {}
+    for key in sorted(NAMES | ASKED):
+        values = [job.get(key, -1) for job in case["jobs"]]
+        if key in NAMES:
+            labels[key] = tuple(sorted({value for value in values if value != -1}))
+            values = [-1 if value == -1 else labels[key].index(value) for value in values]
+        if set(values) != {-1}:
+            extra[key] = np.array(values)
     return Workload(
         **{key: column(key) for key in sorted(NEEDED)},
         user=[job.get("user", 0) for job in case["jobs"]],
         group=[job.get("group", 1) for job in case["jobs"]],
+        extra=extra,
+        labels=labels,
         name=case["name"],
     )
+
+
+def machine_of(case):
+    if "machine" in case:
+        return machine_of_table(case["machine"], case["name"])
+    return Cluster(case["cores"])
 
 
 def starts_by_id(schedule):
@@ -51,7 +71,7 @@ def answers_by_id(schedule):
 @each_case
 @pytest.mark.parametrize("replay", [simulate, simulate_slowly])
 def test_engine_and_twin_give_what_was_worked_out_by_hand(replay, case):
-    cluster, requests = Cluster(case["cores"]), requests_of(case)
+    cluster, requests = machine_of(case), requests_of(case)
     schedule = verify(replay(workload_of(case), cluster, case["policy"], reservations=requests))
     assert starts_by_id(schedule) == case["start"], case["reasoning"]
     answers = {row["id"]: row["answer"] for row in case.get("reservations", [])}
@@ -62,19 +82,21 @@ def test_engine_and_twin_give_what_was_worked_out_by_hand(replay, case):
 def test_the_starts_worked_out_by_hand_are_feasible(case):
     workload = workload_of(case)
     start = [case["start"][str(job)] for job in workload.id]
-    verify(Schedule(workload, Cluster(case["cores"]), start, "by hand"))
+    verify(Schedule(workload, Cluster(machine_of(case).cores), start, "by hand"))
 
 
 @each_case
 def test_a_case_is_well_formed(case):
-    keys = {"name", "cores", "policy", "jobs", "start", "reasoning"}
-    assert set(case) - {"reservations"} == keys
+    keys = {"name", "policy", "jobs", "start", "reasoning"}
+    assert set(case) - {"reservations"} in (keys | {"cores"}, keys | {"machine"})
     assert 3 <= len(case["jobs"]) <= 8
     for job in case["jobs"]:
         assert set(job) >= NEEDED
-        assert set(job) <= NEEDED | {"user", "group"}
-        assert all(type(value) is int for value in job.values())
-        assert 1 <= job["cores"] <= case["cores"]
+        assert set(job) <= NEEDED | {"user", "group"} | (
+            NAMES | ASKED if "machine" in case else set()
+        )
+        assert all(type(value) is (str if key in NAMES else int) for key, value in job.items())
+        assert 1 <= job["cores"] <= machine_of(case).cores
         assert 0 <= job["runtime"] <= job["walltime"]
     assert sorted(case["start"], key=int) == sorted((str(j["id"]) for j in case["jobs"]), key=int)
     assert str(as_policy(case["policy"])) == case["policy"]
@@ -98,3 +120,9 @@ def test_every_backfill_has_a_case():
     assert len(CASES) >= 12
     assert {p.backfill for p in policies if isinstance(p, Policy)} == set(BACKFILLS)
     assert any(isinstance(p, SelfTuning) for p in policies)
+
+
+def test_nodes_have_cases_of_their_own():
+    on_nodes = [case for case in CASES.values() if "machine" in case]
+    assert len(on_nodes) >= 8
+    assert {as_policy(case["policy"]).backfill for case in on_nodes} == set(BACKFILLS)

@@ -239,10 +239,8 @@ def test_a_wrong_parameter_is_refused_in_one_sentence(text, sentence):
     assert sentence in str(error.value)
 
 
-def test_orders_do_not_run_on_nodes_and_slurm_not_on_a_pool():
+def test_slurm_does_not_run_on_a_pool():
     work = jobs((0, 10, 60, 1))
-    with pytest.raises(PolicyError, match="on which only slurm"):
-        simulate(work, PAIR, "fcfs+easy")
     with pytest.raises(PolicyError, match="is only a number of cores"):
         simulate(work, Cluster(4), "slurm()")
 

@@ -125,7 +125,8 @@ def _room_of(row: Ints, may: Mask, nodes: NodeArrays) -> tuple[bool, bool]:
     if not len(room):
         return True, True
     if per_node > 0:
-        return False, len(room) < least
+        needed = max(least, -(-cores // per_node))
+        return False, len(room) < needed or 0 < most < needed
     taken = room[:most] if most > 0 else room
     return False, len(room) < least or int(taken.sum()) < cores
 

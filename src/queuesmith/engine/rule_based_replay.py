@@ -29,13 +29,15 @@ class RuleBasedRun:
     """The state of such a replay, and how it is run."""
 
     answers: tuple[RequestAnswer, ...] = ()
+    entry: Any = staticmethod(kernels.run_rule_based)
+    lines = StrategyLines
 
     def __init__(self, packed: Packed, policy: RuleBased, patience: float | None = None) -> None:
-        self._policy, self._patience = policy, patience
+        self._packed, self._policy, self._patience = packed, policy, patience
         self._cores = packed.cluster.cores
-        self._pool = StrategyLines(packed, policy.strategies)
+        self._pool = self.lines(packed, policy.strategies)
         self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
-        load(kernels.run_rule_based)
+        load(self.entry)
         ended = len(packed.jobs.submit) if policy.window else 0
         parts = [_packed_rules(rules) for rules in policy.parts]
         self._ruled = kernels.RuleBasedReplay(
@@ -61,7 +63,7 @@ class RuleBasedRun:
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        kernels.run_rule_based(self._ruled, self._describe, self._pool.scorer, self._cores)
+        self.entry(self._ruled, self._describe, self._pool.scorer, self._cores)
         self._pool.check()
         if self.counters[WORK] > self.counters[MOST_WORK]:
             raise PatienceError(

@@ -34,16 +34,19 @@ from queuesmith.schedule.reservations import Request, RequestAnswer, check_reque
 class SelfTuningRun:
     """The state of such a replay, and how it is run."""
 
+    entry: Any = staticmethod(run_self_tuning)
+    lines = StrategyLines
+
     def __init__(
         self, packed: Packed, policy: SelfTuning, requests: Sequence[Request] = ()
     ) -> None:
-        self._policy = policy
+        self._packed, self._policy = packed, policy
         self._cores = packed.cluster.cores
         self._requests = check_requests(requests, self._cores)
         self.answers: tuple[RequestAnswer, ...] = ()
         strategies = [Policy(order, "plan") for order in policy.candidates]
-        self._pool = StrategyLines(packed, strategies, bookings=len(self._requests))
-        load(run_self_tuning)
+        self._pool = self.lines(packed, strategies, bookings=len(self._requests))
+        load(self.entry)
         if self._requests:
             load(answer_request)  # so that the first answer's time is the answer's
         self._plan_value = compile_plan_value(policy.objective)
@@ -63,7 +66,7 @@ class SelfTuningRun:
         return self._pool.replay.start  # type: ignore[no-any-return]
 
     def _run_until(self, instant: int) -> None:
-        run_self_tuning(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
+        self.entry(self._tuning, self._pool.scorer, self._plan_value, self._cores, instant)
         self._pool.check()
 
     def _answered(self, number: int, request: Request) -> RequestAnswer:

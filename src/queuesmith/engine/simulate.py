@@ -9,6 +9,8 @@ from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.committed_replay import CommittedRun
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
+from queuesmith.engine.node_order_replay import NodeOrderRun
+from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
 from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.python_replay import PythonRun
@@ -48,7 +50,7 @@ def simulate(
         The jobs. Those wider than the machine are left out and counted.
     cluster, cores
         The machine, or just its number of processors; by default the size that the log states.
-        On a machine of nodes jobs are placed by ``slurm(...)``.
+        On a machine of nodes jobs are placed on nodes; see docs/machine.md for the rules.
     policy
         A policy, or one as it is written: ``"fcfs+easy"``.
     strict
@@ -76,6 +78,10 @@ def as_machine(
     if isinstance(cluster, NodeCluster):
         cluster = Cluster(cluster.cores, cluster.name)
     return as_cluster(workload, cluster, cores)
+
+
+#: Replays that place jobs on nodes.
+ON_NODES = (SlurmRun, NodeOrderRun, NodeRuleBasedRun, NodeSelfTuningRun)
 
 
 class Replay:
@@ -130,19 +136,15 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
-            pieces=self._run.pieces if isinstance(self._run, SlurmRun) else None,
+            pieces=self._run.pieces if isinstance(self._run, ON_NODES) else None,
         )
 
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun | CommittedRun:
-    if isinstance(packed.cluster, NodeCluster) and not isinstance(policy, Slurm):
-        raise PolicyError(
-            f"policy '{policy}' knows a number of cores, but machine '{packed.cluster.name}' has "
-            "nodes, on which only slurm(...) places jobs so far. Replay slurm(), or give the "
-            f"machine as cores={packed.cluster.cores}."
-        )
+) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun | CommittedRun | NodeOrderRun:
+    if isinstance(packed.cluster, NodeCluster):
+        return _prepared_on_nodes(packed, policy, reservations, patience)
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
         check_plans_all(policy)
         # One candidate: a planner that has nothing to tune.
@@ -165,3 +167,26 @@ def _prepared(
     if isinstance(policy, SelfReplaying):
         return PythonRun(packed, policy)
     raise PolicyError(f"the engine does not know how to replay '{policy}'. Give another policy.")
+
+
+def _prepared_on_nodes(
+    packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
+) -> SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun:
+    machine = packed.cluster
+    if reservations:
+        raise PolicyError(
+            f"reservations are made of cores, but machine '{machine.name}' has nodes. Leave them "
+            f"out, or give the machine as cores={machine.cores}."
+        )
+    if isinstance(policy, Slurm):
+        return SlurmRun(packed, policy)
+    if isinstance(policy, Policy):
+        return NodeOrderRun(packed, policy)
+    if isinstance(policy, RuleBased):
+        return NodeRuleBasedRun(packed, policy, patience)
+    if isinstance(policy, SelfTuning):
+        return NodeSelfTuningRun(packed, policy)
+    raise PolicyError(
+        f"policy '{policy}' knows a number of cores, but machine '{machine.name}' has nodes. Give "
+        f"an order with a backfill, or the machine as cores={machine.cores}."
+    )

@@ -17,6 +17,7 @@ from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
 from queuesmith.testing.twin_committed import CommittedTwin
+from queuesmith.testing.twin_nodes import twin_on_nodes
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
 
@@ -34,7 +35,10 @@ def simulate_slowly(
         jobs = fitting_nodes(workload, cluster)
         slow = SlurmTwin(jobs, cluster, policy)
         return Schedule(jobs, cluster, np.array(slow.run(), np.int64), str(policy))
-    assert isinstance(cluster, Cluster)
+    if isinstance(cluster, NodeCluster):
+        jobs = fitting_nodes(workload, cluster)
+        start = np.array(twin_on_nodes(jobs, cluster, policy).run(), np.int64)
+        return Schedule(jobs, cluster, start, str(policy))
     fitting = workload.fitting(cluster.cores)
     twin = twin_of(fitting, cluster, policy, reservations)
     start = np.array(twin.run(), np.int64)

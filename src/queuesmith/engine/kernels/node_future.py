@@ -1,0 +1,280 @@
+"""When a job can start on nodes, as far as walltimes and reservations tell."""
+
+from queuesmith.compiled import kernel
+from queuesmith.engine.kernels.constants import DUE, FREE, NEVER, NOBODY
+from queuesmith.engine.kernels.node_choosing import (
+    BUSIEST,
+    NOW,
+    WINDOW,
+    choose,
+    find_room,
+    room_on,
+    suffices,
+    write_pieces,
+)
+from queuesmith.engine.kernels.node_state import (
+    BOOKED_ENDS,
+    EXTRA,
+    FIRST_PIECE,
+    FREE_CORES,
+    FREE_GPUS,
+    LATER,
+    LATER_ROWS,
+    LATER_STAMP,
+    LEAST_LATER,
+    LEAST_ROWS,
+    LEAST_STAMP,
+    MOST_NODES,
+    MOST_ROOM,
+    NO_LAYER,
+    NOW_ROWS,
+    PIECE_NODE,
+    PROBE_ROWS,
+    PROBE_STAMP,
+    PROBED,
+    RELEASES,
+    SEEN,
+    SET,
+    SHAPE,
+    apply_piece,
+    begin_layer,
+    keep_least,
+    rows_of_layer,
+    touch,
+)
+
+# -- what is known without a look at all nodes -----------------------------------------
+
+
+@kernel
+def may_fit(board, attempts, released, shape):
+    """Tell whether a job of a shape can fit now, as far as one knows without a look at all nodes.
+
+    Since the last look only nodes that were released can have more room.
+    """
+    seen, last = attempts[SEEN, shape], board.counters[RELEASES]
+    if seen == NOBODY or last - seen > len(released):
+        return True
+    ask, kinds = board.shapes[shape], rows_of_layer(board.counters) - FREE_GPUS
+    for i in range(seen, last):
+        node = released[i % len(released)]
+        if board.member[ask[SET], node]:
+            cores = room_on(ask, board.node, board.known, NOW_ROWS, kinds, node)
+            attempts[MOST_NODES, shape] += cores > 0
+            attempts[MOST_ROOM, shape] += cores
+    attempts[SEEN, shape] = last
+    return suffices(ask, attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape])
+
+
+@kernel
+def look_now(board, attempts, shape, now, begin, end):
+    """Look at all nodes as they are now; return how many have room for a job, and how much."""
+    count, total = find_room(board, board.shapes[shape], NOW, now, begin, end)
+    attempts[SEEN, shape] = board.counters[RELEASES]
+    attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape] = count, total
+    return count, total
+
+
+# -- walking through the future --------------------------------------------------------
+
+
+@kernel
+def let_pass(board, ask, job, sign, count, total):
+    """Let a job end (1) or begin (-1) in the future, and return how much room there is then."""
+    counters, known, pieces = board.counters, board.known, board.pieces
+    kinds, rows = rows_of_layer(counters) - FREE_GPUS, counters[LATER_ROWS]
+    other, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
+    for at in range(first, first + board.count[job]):
+        node = pieces[at, PIECE_NODE]
+        touch(board, LATER_STAMP, counters[LATER], rows, NOW_ROWS, node)
+        before = room_on(ask, board.node, known, rows, kinds, node)
+        apply_piece(other, board.node, known, rows, pieces[at], sign)
+        if board.member[ask[SET], node]:
+            cores = room_on(ask, board.node, known, rows, kinds, node)
+            count += int(cores > 0) - int(before > 0)
+            total += cores - before
+    return count, total
+
+
+@kernel
+def next_return(returns, time):
+    """Return when the next outage after an instant ends."""
+    for instant in returns:
+        if instant > time:
+            return instant
+    return NEVER
+
+
+@kernel
+def probe(board, job, sign):
+    """Let a job end or begin within the window that is looked at, and keep the least of it."""
+    counters, known, pieces = board.counters, board.known, board.pieces
+    least, trial = counters[LEAST_ROWS], counters[PROBE_ROWS]
+    other, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
+    for at in range(first, first + board.count[job]):
+        node = pieces[at, PIECE_NODE]
+        changed = known[LATER_STAMP, node] == counters[LATER]
+        below = counters[LATER_ROWS] if changed else NOW_ROWS
+        touch(board, LEAST_STAMP, counters[LEAST_LATER], least, below, node)
+        touch(board, PROBE_STAMP, counters[PROBED], trial, below, node)
+        apply_piece(other, board.node, known, trial, pieces[at], sign)
+        if sign < 0:
+            keep_least(board, least, trial, node)
+
+
+@kernel
+def find_room_in_window(board, running, ask, now, begin, end, due, booked):
+    """Find the nodes that are free from an instant to another; return how many, and the room.
+
+    Jobs that run are over from place ``due`` on of their list, reservations from ``booked`` on of
+    theirs. At one instant jobs end before others begin.
+    """
+    bookings, counters = board.bookings, board.counters
+    begin_layer(counters, LEAST_LATER)
+    begin_layer(counters, PROBED)
+    while booked < counters[BOOKED_ENDS] and bookings[0, booked] < end:
+        while due < counters[DUE] and running.due[due] <= bookings[0, booked]:
+            probe(board, running.due_cores[due], 1)
+            due += 1
+        code = bookings[1, booked]
+        probe(board, code >> 1, -1 if code & 1 else 1)
+        booked += 1
+    return find_room(board, ask, WINDOW, now, begin, end)
+
+
+@kernel
+def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
+    """Return the earliest instant at which a job can start, and on how many nodes.
+
+    The nodes are those that were chosen then; NEVER where it can start at no time that is known.
+    """
+    bookings, counters, shape = board.bookings, board.counters, board.job[SHAPE, job]
+    ask = board.shapes[shape]
+    if attempts[SEEN, shape] != counters[RELEASES] or len(board.returns) > 0:
+        look_now(board, attempts, shape, now, NEVER, -NEVER)  # as if there were no outages
+    # The most that there can be: so the nodes are looked at only where it may be enough.
+    count, total = attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape]
+    begin_layer(counters, LATER)
+    time, due, booked, more = now, 0, 0, True
+    while True:
+        if more and suffices(ask, count, total):
+            end = time + walltime
+            candidates, room = find_room_in_window(board, running, ask, now, time, end, due, booked)
+            if suffices(ask, candidates, room):
+                chosen = choose(board, ask, candidates, WINDOW, first)
+                if chosen > 0:
+                    return time, chosen
+            elif counters[BOOKED_ENDS] == 0 and len(board.returns) == 0:
+                count, total = candidates, room
+        back = next_return(board.returns, time)
+        time = back
+        if due < counters[DUE]:
+            time = min(time, running.due[due])
+        if booked < counters[BOOKED_ENDS]:
+            time = min(time, bookings[0, booked])
+        if time == NEVER:
+            return NEVER, 0
+        more = time == back
+        while due < counters[DUE] and running.due[due] == time:
+            count, total = let_pass(board, ask, running.due_cores[due], 1, count, total)
+            due += 1
+            more = True
+        while booked < counters[BOOKED_ENDS] and bookings[0, booked] == time:
+            code = bookings[1, booked]
+            sign = -1 if code & 1 else 1
+            count, total = let_pass(board, ask, code >> 1, sign, count, total)
+            booked += 1
+            more |= sign > 0
+
+
+# -- the reservation of EASY -----------------------------------------------------------
+
+
+@kernel
+def reserve_nodes(board, running, attempts, job, walltime, now):
+    """Reserve nodes for the first job that waits; return from when on.
+
+    They are those that the fewest others could use until then: with the least free now.
+    """
+    counters, known, pieces = board.counters, board.known, board.pieces
+    later, least = counters[LATER_ROWS], counters[LEAST_ROWS]
+    shadow, count = earliest_on_nodes(board, running, attempts, job, walltime, now, BUSIEST)
+    reserve_nothing(counters)
+    if shadow == NEVER:
+        return shadow
+    write_pieces(board, job, count, WINDOW)
+    begin_layer(counters, LEAST_LATER)
+    ask, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
+    for at in range(first, first + count):
+        node = pieces[at, PIECE_NODE]
+        touch(board, LATER_STAMP, counters[LATER], later, NOW_ROWS, node)
+        apply_piece(ask, board.node, known, later, pieces[at], -1)
+        touch(board, LEAST_STAMP, counters[LEAST_LATER], least, NOW_ROWS, node)
+        keep_least(board, least, later, node)
+        counters[EXTRA] -= known[NOW_ROWS + FREE_CORES, node] - known[least + FREE_CORES, node]
+    return shadow
+
+
+@kernel
+def reserve_nothing(counters):
+    """Let no node be reserved."""
+    counters[LEAST_LATER] = NO_LAYER
+    counters[EXTRA] = counters[FREE]
+
+
+# -- reservations of many jobs ---------------------------------------------------------
+
+
+@kernel
+def place_of_booking(board, time, code):
+    """Return where a begin or an end belongs: by time, ends before begins, then as they come."""
+    bookings, low, high = board.bookings, 0, board.counters[BOOKED_ENDS]
+    while low < high:
+        middle = (low + high) >> 1
+        at = bookings[0, middle]
+        if at < time or (at == time and (bookings[1, middle] & 1) < (code & 1)):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def insert_booking(board, time, code):
+    """Write down a begin or an end of a reservation."""
+    bookings, counters = board.bookings, board.counters
+    place = place_of_booking(board, time, code)
+    for i in range(counters[BOOKED_ENDS], place, -1):
+        bookings[0, i] = bookings[0, i - 1]
+        bookings[1, i] = bookings[1, i - 1]
+    bookings[0, place] = time
+    bookings[1, place] = code
+    counters[BOOKED_ENDS] += 1
+
+
+@kernel
+def remove_booking(board, time, code):
+    """Strike out a begin or an end of a reservation."""
+    bookings, counters = board.bookings, board.counters
+    place = place_of_booking(board, time, code)
+    while bookings[1, place] != code:
+        place += 1
+    counters[BOOKED_ENDS] -= 1
+    for i in range(place, counters[BOOKED_ENDS]):
+        bookings[0, i] = bookings[0, i + 1]
+        bookings[1, i] = bookings[1, i + 1]
+
+
+@kernel
+def book(board, job, begin, walltime, count):
+    """Keep the nodes that were chosen for a job from an instant on."""
+    write_pieces(board, job, count, WINDOW)
+    insert_booking(board, begin, 2 * job + 1)
+    insert_booking(board, begin + walltime, 2 * job)
+
+
+@kernel
+def cancel_booking(board, job, begin, walltime):
+    """Keep no nodes for a job any more."""
+    remove_booking(board, begin, 2 * job + 1)
+    remove_booking(board, begin + walltime, 2 * job)

@@ -1,0 +1,128 @@
+"""Replays on nodes under one order and one backfill."""
+
+from numba import int64, types, void
+
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS
+from queuesmith.engine.kernels.constants import (
+    ARRIVED,
+    BAD_JOB,
+    BAD_TIME,
+    CANCEL,
+    CONSERVATIVE,
+    FREE,
+    NEVER,
+    NOBODY,
+    NONE,
+    STARTED,
+    TAIL,
+)
+from queuesmith.engine.kernels.line import join_line
+from queuesmith.engine.kernels.node_events import (
+    arrive_on_nodes,
+    finish,
+    next_instant_on_nodes,
+    release_on_nodes,
+)
+from queuesmith.engine.kernels.node_passes import (
+    follow_plan_on_nodes,
+    start_if_it_fits,
+    start_in_line_on_nodes,
+    start_in_queue_on_nodes,
+)
+from queuesmith.engine.kernels.node_state import NODE_REPLAY_TYPE, over_limit
+from queuesmith.engine.kernels.queue import join_at_end, join_by_rank, some_job_fits, sort_queue
+from queuesmith.engine.kernels.replay import SCORER_TYPE
+
+SCORER = types.FunctionType(SCORER_TYPE)
+
+
+@entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, int64))
+def run_fixed_on_nodes(state, rank, backfill):
+    """Replay all jobs on nodes under a fixed order: none, list or EASY."""
+    line, counters, head, shadow = state.line, state.counters, NOBODY, NEVER
+    now = next_instant_on_nodes(state)
+    while now != NEVER and counters[CANCEL] == 0:
+        released = release_on_nodes(state, now)
+        count = arrive_on_nodes(state, now)
+        job = state.newcomers[0]
+        passing = count > 0 or counters[ARRIVED] > counters[STARTED]
+        if count == 1 and not released and (head == NOBODY or rank[job] > head):
+            # Since the last pass only time has passed and this job has come, so no other can
+            # start: it would have started then.
+            may = (head == NOBODY or backfill != NONE) and not over_limit(state, job)
+            started = may and start_if_it_fits(state, job, now, shadow)
+            if not started:
+                join_line(state.jobs, line, rank[job], job)
+            passing = may and not started and head == NOBODY
+        else:
+            for i in range(count):
+                newcomer = state.newcomers[i]
+                join_line(state.jobs, line, rank[newcomer], newcomer)
+        if passing:
+            head, shadow = start_in_line_on_nodes(state, line, now, backfill)
+        now = next_instant_on_nodes(state)
+    finish(state)
+
+
+@entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, int64))
+def run_planned_on_nodes(state, rank, backfill):
+    """Replay all jobs on nodes under a fixed order: conservative or plan."""
+    counters = state.counters
+    now = next_instant_on_nodes(state)
+    while now != NEVER and counters[CANCEL] == 0:
+        released = release_on_nodes(state, now)
+        for i in range(arrive_on_nodes(state, now)):
+            join_by_rank(state, rank, state.newcomers[i])
+        if counters[TAIL] > 0:
+            follow_plan_on_nodes(state, now, backfill, released)
+        now = next_instant_on_nodes(state)
+    finish(state)
+
+
+@kernel
+def score_and_sort(state, score_queue, parameters, cores, now):
+    """Sort the queue by scores as they are now; tells whether all have a number."""
+    queue, counters = state.queue, state.counters
+    waiting, free = counters[TAIL], counters[FREE]
+    bad = score_queue(queue, state.usage, waiting, now, cores, free, parameters)
+    if bad >= 0:
+        counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
+        return False
+    sort_queue(state.jobs, queue, counters)
+    return True
+
+
+@entry(void(NODE_REPLAY_TYPE, SCORER, FROZEN_REALS, int64, int64))
+def run_changing_on_nodes(state, score_queue, parameters, cores, backfill):
+    """Replay all jobs on nodes under an order that changes with time: none, list or EASY."""
+    counters, scored = state.counters, True
+    now = next_instant_on_nodes(state)
+    while scored and now != NEVER and counters[CANCEL] == 0:
+        release_on_nodes(state, now)
+        for i in range(arrive_on_nodes(state, now)):
+            join_at_end(state, state.newcomers[i])
+        if counters[TAIL] > 0 and some_job_fits(state.queue, counters):
+            scored = score_and_sort(state, score_queue, parameters, cores, now)
+            if scored:
+                start_in_queue_on_nodes(state, now, backfill)
+        now = next_instant_on_nodes(state)
+    finish(state)
+
+
+@entry(void(NODE_REPLAY_TYPE, SCORER, FROZEN_REALS, int64, int64))
+def run_changing_planned_on_nodes(state, score_queue, parameters, cores, backfill):
+    """Replay all jobs on nodes under an order that changes with time: conservative or plan."""
+    counters, scored = state.counters, True
+    now = next_instant_on_nodes(state)
+    while scored and now != NEVER and counters[CANCEL] == 0:
+        released = release_on_nodes(state, now)
+        for i in range(arrive_on_nodes(state, now)):
+            join_at_end(state, state.newcomers[i])
+        looking = backfill == CONSERVATIVE or some_job_fits(state.queue, counters)
+        if counters[TAIL] > 0 and looking:
+            scored = score_and_sort(state, score_queue, parameters, cores, now)
+            if scored:
+                follow_plan_on_nodes(state, now, backfill, released)
+        now = next_instant_on_nodes(state)
+    finish(state)

@@ -1,0 +1,112 @@
+"""Replays on nodes under a rule base."""
+
+from numba import int64, types, void
+
+from queuesmith.compiled import entry, kernel
+from queuesmith.compiled.arrays import FROZEN_INTS, INTS, REALS, SMALL_INTS
+from queuesmith.engine.kernels.constants import (
+    CANCEL,
+    ENDED,
+    ENDING,
+    FREE,
+    MOST_WORK,
+    NEVER,
+    STARTED,
+    WAITING,
+    WORK,
+)
+from queuesmith.engine.kernels.node_events import (
+    arrive_on_nodes,
+    finish,
+    next_instant_on_nodes,
+    nodes_come_back,
+)
+from queuesmith.engine.kernels.node_state import end_on_nodes
+from queuesmith.engine.kernels.node_strategy_queue import (
+    NODE_STRATEGY_QUEUE_TYPE,
+    start_by_strategy_on_nodes,
+    start_the_only_one,
+)
+from queuesmith.engine.kernels.replay import SCORER_TYPE
+from queuesmith.engine.kernels.rule_based_replay import (
+    DESCRIBE_TYPE,
+    RuleBasedReplay,
+    Tally,
+    choose_strategy,
+    forget_ended,
+    tally_ended,
+    tally_waiting,
+)
+from queuesmith.engine.kernels.rules import RULES_TYPE
+from queuesmith.engine.kernels.strategy_queue import join_pool
+
+NODE_RULE_BASED_TYPE = types.NamedTuple(
+    [
+        NODE_STRATEGY_QUEUE_TYPE,
+        types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
+        RULES_TYPE,
+        RULES_TYPE,
+        REALS,
+        INTS,
+    ],
+    RuleBasedReplay,
+)
+
+
+@kernel
+def complete_tallied_on_nodes(ruled, now):
+    """Release the nodes of all jobs that end now, and count these jobs."""
+    state, tally = ruled.pool.replay, ruled.tally
+    counters = state.counters
+    while counters[ENDING] > 0 and state.running.end[0] == now:
+        job = end_on_nodes(state, now)
+        tally_ended(tally, state, job, 1.0)
+        if tally.window[0] > 0:
+            tally.ended_job[counters[ENDED]] = job
+            counters[ENDED] += 1
+    if tally.window[0] > 0:
+        forget_ended(tally, state, now)
+    nodes_come_back(counters, state.board.returns, len(state.released), now)
+
+
+@kernel
+def start_by_rules_on_nodes(ruled, describe, score_queue, now, cores):
+    """Let the rules choose a strategy and run its pass; tells whether it could be done.
+
+    Nothing is chosen where no waiting job fits by its cores, or where only one waits.
+    """
+    pool, counters, done = ruled.pool, ruled.pool.replay.counters, True
+    if counters[WAITING] == 0 or pool.lines.cores[0, 1] > counters[FREE]:
+        return True
+    before = counters[STARTED]
+    if counters[WAITING] == 1:
+        start_the_only_one(pool, now)
+    else:
+        strategy = choose_strategy(ruled, describe, now, cores)
+        done = start_by_strategy_on_nodes(pool, strategy, score_queue, now, cores)
+    for i in range(before, counters[STARTED]):
+        tally_waiting(ruled.tally, pool.replay.jobs, pool.replay.started[i], -1.0)
+    return done
+
+
+@entry(
+    void(
+        NODE_RULE_BASED_TYPE,
+        types.FunctionType(DESCRIBE_TYPE),
+        types.FunctionType(SCORER_TYPE),
+        int64,
+    )
+)
+def run_rule_based_on_nodes(ruled, describe, score_queue, cores):
+    """Replay all jobs on nodes under a rule base; fills starts, pieces and the counts."""
+    state, counters, going = ruled.pool.replay, ruled.pool.replay.counters, True
+    now = next_instant_on_nodes(state)
+    while going and now != NEVER and counters[CANCEL] == 0:
+        complete_tallied_on_nodes(ruled, now)
+        for i in range(arrive_on_nodes(state, now)):
+            join_pool(ruled.pool, state.newcomers[i])
+            tally_waiting(ruled.tally, state.jobs, state.newcomers[i], 1.0)
+        going = start_by_rules_on_nodes(ruled, describe, score_queue, now, cores)
+        going = going and counters[WORK] <= counters[MOST_WORK]
+        now = next_instant_on_nodes(state)
+    finish(state)

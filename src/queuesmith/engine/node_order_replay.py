@@ -1,0 +1,133 @@
+"""A replay under one order and one backfill, on a machine of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.cluster import NodeCluster
+from queuesmith.compiled import load
+from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
+from queuesmith.engine.kernels.node_order_replay import (
+    run_changing_on_nodes,
+    run_changing_planned_on_nodes,
+    run_fixed_on_nodes,
+    run_planned_on_nodes,
+)
+from queuesmith.engine.kernels.node_state import (
+    FIRST_PIECE,
+    PIECE_CORES,
+    PIECE_NODE,
+    STUCK,
+    NodeReplay,
+)
+from queuesmith.engine.kernels.queue import new_queue
+from queuesmith.engine.kernels.replay import new_replay
+from queuesmith.engine.node_packing import node_replay
+from queuesmith.engine.order_replay import BACKFILL_CODES
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.policy.policy import Policy
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.reservations import RequestAnswer
+from queuesmith.workload import Workload
+
+#: The way into the kernels, by whether the order is fixed and whether reservations are planned.
+_ENTRIES: dict[tuple[bool, bool], Any] = {
+    (True, False): run_fixed_on_nodes,
+    (True, True): run_planned_on_nodes,
+    (False, False): run_changing_on_nodes,
+    (False, True): run_changing_planned_on_nodes,
+}
+
+
+class NodeOrderRun:
+    """The state of such a replay, and how it is run."""
+
+    decisions = None
+    answers: tuple[RequestAnswer, ...] = ()
+
+    def __init__(self, packed: Packed, policy: Policy) -> None:
+        assert isinstance(packed.cluster, NodeCluster)
+        if policy.keep is not None:
+            raise no_keep(policy, packed.cluster)
+        order = policy.order
+        self._packed, self._order = packed, order
+        self._backfill = BACKFILL_CODES[policy.backfill]
+        self._rank = packed.rank(order) if order.fixed else None
+        self._scorer = None if order.fixed else compile_scorer(order)
+        planned = self._backfill > EASY
+        self._entry = _ENTRIES[order.fixed, planned]
+        load(self._entry)
+        replay = new_replay(
+            packed.jobs,
+            packed.cluster.cores,
+            packed.usage([order]),
+            rank=None if planned else self._rank,
+            scored=not order.fixed,
+        )
+        if planned and order.fixed:
+            replay = replay._replace(queue=new_queue(len(packed.workload), scored=False))
+        self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
+        if policy.depth is not None:
+            self.counters[DEPTH] = policy.depth
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        """The counters of the kernel."""
+        return self._state.counters  # type: ignore[no-any-return]
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        cluster, order = self._packed.cluster, self._order
+        if self._rank is not None:
+            self._entry(self._state, self._rank, self._backfill)
+        else:
+            values = parameter_values(order)
+            self._entry(self._state, self._scorer, values, cluster.cores, self._backfill)
+            bad = int(self.counters[BAD_JOB])
+            if bad >= 0:
+                raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
+        check_all_started(self._state, self._packed.workload, cluster.name)
+        return self._state.start  # type: ignore[no-any-return]
+
+    @property
+    def pieces(self) -> Pieces:
+        """The parts of jobs on nodes."""
+        return pieces_on_nodes(self._state)
+
+
+def no_keep(policy: object, machine: NodeCluster) -> PolicyError:
+    """Return the error for a policy that keeps cores free on a machine of nodes."""
+    return PolicyError(
+        f"policy '{policy}' keeps a share of all cores free, but the cores of machine "
+        f"'{machine.name}' are on nodes. Leave keep(...) out, or give the machine as "
+        f"cores={machine.cores}."
+    )
+
+
+def check_all_started(state: NodeReplay, workload: Workload, machine: str) -> None:
+    """Raise where a job was left that can never start."""
+    if not state.counters[STUCK]:
+        return
+    started = np.isin(np.arange(len(workload)), state.started[: state.counters[STARTED]])
+    name = workload.label("id", int(workload.id[int(np.argmin(started))]))
+    raise WorkloadError(
+        f"job {name} can never start on machine '{machine}': a limit or an outage without an end "
+        "keeps it waiting. Correct the machine, or leave it out."
+    )
+
+
+def pieces_on_nodes(state: NodeReplay) -> Pieces:
+    """Return the parts of jobs on nodes, with the cores that they asked for."""
+    board = state.board
+    count = board.count.astype(np.int64)
+    job = np.repeat(np.arange(len(count)), count)
+    place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
+    pieces = board.pieces[board.job[FIRST_PIECE][job] + place]
+    start = state.start[job]
+    end = start + state.jobs.runtime[job]
+    return Pieces(job, start, end, pieces[:, PIECE_CORES], pieces[:, PIECE_NODE])

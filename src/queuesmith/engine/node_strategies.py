@@ -1,0 +1,69 @@
+"""Replays on nodes under policies that choose: a rule base, the self-tuning planner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.cluster import NodeCluster
+from queuesmith.engine.kernels.node_rule_based_replay import run_rule_based_on_nodes
+from queuesmith.engine.kernels.node_self_tuning_replay import run_self_tuning_on_nodes
+from queuesmith.engine.node_order_replay import check_all_started, no_keep, pieces_on_nodes
+from queuesmith.engine.node_packing import node_replay
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.rule_based_replay import RuleBasedRun
+from queuesmith.engine.self_tuning_replay import SelfTuningRun
+from queuesmith.engine.strategy_queue import StrategyLines
+from queuesmith.policy.policy import Policy
+from queuesmith.schedule.pieces import Pieces
+
+
+class _NodeStrategyLines(StrategyLines):
+    """Waiting jobs of a policy that chooses, on a machine of nodes."""
+
+    def __init__(self, packed: Packed, strategies: Sequence[Policy], *, bookings: int = 0) -> None:
+        super().__init__(packed, strategies, bookings=bookings)
+        assert isinstance(packed.cluster, NodeCluster)
+        keeping = next((s for s in strategies if s.keep is not None), None)
+        if keeping is not None:
+            raise no_keep(keeping, packed.cluster)
+        state = node_replay(self.pool.replay, packed.workload, packed.cluster, planned=True)
+        self.pool = self.pool._replace(replay=state)  # type: ignore[arg-type]
+
+
+class NodeRuleBasedRun(RuleBasedRun):
+    """The state of a replay under a rule base, and how it is run."""
+
+    entry = staticmethod(run_rule_based_on_nodes)
+    lines = _NodeStrategyLines
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        start = super().run()
+        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
+        return start
+
+    @property
+    def pieces(self) -> Pieces:
+        """The parts of jobs on nodes."""
+        return pieces_on_nodes(self._pool.replay)
+
+
+class NodeSelfTuningRun(SelfTuningRun):
+    """The state of a replay under the self-tuning planner, and how it is run."""
+
+    entry = staticmethod(run_self_tuning_on_nodes)
+    lines = _NodeStrategyLines
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        start = super().run()
+        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
+        return start
+
+    @property
+    def pieces(self) -> Pieces:
+        """The parts of jobs on nodes."""
+        return pieces_on_nodes(self._pool.replay)
