@@ -87,7 +87,8 @@ class SlurmLab:
     Parameters
     ----------
     folder
-        Everything lies below it. It must not exist yet, or be empty.
+        Everything lies below it. It must not exist yet, or be empty. Daemons that are not root must
+        get there, so pytest's own folders will not do: any other run of pytest locks them again.
     nodes
         Kinds of nodes.
     partitions
@@ -174,7 +175,7 @@ class SlurmLab:
         self._daemons.stop()
 
     def _open_to_all(self) -> None:
-        """Let daemons that are not root pass through the folders above, such as pytest's."""
+        """Let daemons that are not root pass through the folders above."""
         for above in (self.folder, *self.folder.parents):
             mode = above.stat().st_mode
             if not mode & 0o001:

@@ -341,7 +341,7 @@ def _fixed_priority(
     """Return the weighted factors that never change: size, partition, QOS, resources."""
     if not settings.multifactor:
         return np.zeros(len(workload))
-    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, requests, settings)
+    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, settings)
     for weight, values, number in (
         ("PriorityWeightPartition", [p.priority for p in machine.partitions], requests.partition),
         ("PriorityWeightQOS", [float(q.priority) for q in machine.qos], requests.qos),
@@ -351,16 +351,21 @@ def _fixed_priority(
     return priority + _resources(machine, requests, settings)
 
 
-def _size(
-    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
-) -> Floats:
+def asked_cores(workload: Workload) -> Ints:
+    """Return the cores that jobs ask for, also where they hold more: a node for themselves."""
+    asked: Ints = workload.extra.get("requested_cores", workload.cores)
+    return np.where(asked > 0, np.minimum(asked, workload.cores), workload.cores)
+
+
+def _size(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> Floats:
+    cores = asked_cores(workload)
     if "SMALL_RELATIVE_TO_TIME" in settings.flags:
         minutes = np.maximum(workload.walltime / 60.0, 1.0)
-        return np.minimum(requests.cores / minutes / machine.cores, 1.0)
+        return np.minimum(cores / minutes / machine.cores, 1.0)
     # Without --nodes a job asks for one node at least, however many its tasks will need.
     stated = workload.extra.get("requested_nodes", np.ones(len(workload), np.int64))
     nodes = np.maximum(stated, 1) / len(machine.node_names)
-    both: Floats = (nodes + requests.cores / machine.cores) / 2.0
+    both: Floats = (nodes + cores / machine.cores) / 2.0
     return np.clip(1.0 - both if settings.favours_small else both, 0.0, 1.0)
 
 

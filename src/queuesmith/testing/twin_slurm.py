@@ -16,7 +16,7 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import job_requests, node_arrays
-from queuesmith.engine.slurm_packing import by_name
+from queuesmith.engine.slurm_packing import asked_cores, by_name
 from queuesmith.policy.slurm import Slurm
 from queuesmith.workload import Workload
 
@@ -40,6 +40,7 @@ class SlurmTwin:
         self.workload, self.machine = workload, machine
         self.settings = policy.settings(machine.settings)
         self.requests, self.nodes = job_requests(workload, machine), node_arrays(machine)
+        self.asked = asked_cores(workload)
         self.limits = LimitTable(workload, machine, self.requests)
         self.tasks = [NodeTask(i) for i in range(len(workload))]
         self.waiting: list[NodeTask] = []
@@ -197,7 +198,7 @@ class SlurmTwin:
         s, i, machine = self.settings, task.place, self.machine
         asked = self.workload.extra.get("requested_nodes")
         nodes = max(int(asked[i]), 1) if asked is not None else 1
-        size = nodes / len(self.order) + float(self.requests.cores[i]) / machine.cores
+        size = nodes / len(self.order) + float(self.asked[i]) / machine.cores
         age = min((now - int(self.requests.eligible[i])) / s["PriorityMaxAge"], 1.0)
         highest = max(p.priority for p in machine.partitions) or 1.0
         partition = machine.partitions[int(self.requests.partition[i])].priority / highest
