@@ -6,7 +6,7 @@ OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test coverage probe lint format bench papers lock docs clean help
+.PHONY: demo test coverage fidelity probe lint format bench papers lock docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -14,17 +14,20 @@ help:  ## show what can be made
 demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded workload
 	$(BIN)/queuesmith demo --out $(OUT)/demo
 
-test: $(VENV)/.dev $(VENV)/.browser  ## run all tests
+test: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
 	$(BIN)/pytest -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "uncompiled and not data"
 
-coverage: $(VENV)/.dev $(VENV)/.browser  ## run all tests and measure what they reach, with its floor
+coverage: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests and measure what they reach, with its floor
 	$(BIN)/coverage erase
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
 	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "uncompiled and not data" $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
+
+fidelity: $(VENV)/.dev $(VENV)/.slurm  ## let a real Slurm judge slurm(...); half an hour, writes docs/results/fidelity.md
+	$(BIN)/python -m tests.lab.fidelity --out docs/results/fidelity.md
 
 probe: $(VENV)/.dev  ## damaged files, kills, flipped bits, full disks: the long round, an hour or two
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.probe --inputs 1000000 --kills 200 --flips 10000
@@ -70,6 +73,12 @@ $(VENV)/.runtime: requirements/demo.lock pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	sh scripts/install-locked $(VENV) requirements/dev.lock
 	touch $@ $(VENV)/.runtime
+
+# The tests with a real Slurm need it and root; without them they skip and say so.
+$(VENV)/.slurm: | $(VENV)/bin/python
+	-sh scripts/debian-packages "slurm-wlm slurmdbd slurm-wlm-mysql-plugin munge mariadb-server" \
+		"command -v slurmctld slurmd slurmdbd munged mariadbd"
+	touch $@
 
 # The browser tests need Chromium; without it they skip and say so.
 $(VENV)/.browser: | $(VENV)/bin/python

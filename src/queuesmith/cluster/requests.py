@@ -153,7 +153,7 @@ def job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
         forced = {"no": 0, "nodes": EXCLUSIVE, "user": EXCLUSIVE_USER}[partition.exclusive]
         here = (first == number) & (exclusive != EXCLUSIVE)
         exclusive = np.where(here & (forced > 0), forced, exclusive)
-    memory_per_node, memory_per_core, whole_memory = _memory(jobs, machine, first, least)
+    memory_per_node, memory_per_core, whole_memory = _memory(jobs, machine, first, least, most)
     association = _associations(jobs, machine)
     return JobRequests(
         least_nodes=least,
@@ -294,7 +294,7 @@ def _shape(jobs: _Jobs) -> tuple[Ints, Ints, Ints]:
 
 
 def _memory(
-    jobs: _Jobs, machine: NodeCluster, partition: Ints, least: Ints
+    jobs: _Jobs, machine: NodeCluster, partition: Ints, least: Ints, most: Ints
 ) -> tuple[Ints, Ints, Mask]:
     """Return memory per node, per core, and whether it is all of the nodes'."""
     nothing = np.zeros(len(jobs), np.int64)
@@ -303,7 +303,11 @@ def _memory(
     per_node, per_core, whole = (
         jobs.numbers(name) for name in ("memory_per_node", "memory_per_core", "memory")
     )
-    per_node = np.where((per_node < 0) & (whole > 0), -(-whole // least), per_node)
+    only_whole = (per_node < 0) & (per_core < 0) & (whole > 0)
+    # Where a job may be on more nodes than one, its memory goes with its cores.
+    spread = only_whole & (most != least)
+    per_core = np.where(spread, -(-whole // jobs.workload.cores), per_core)
+    per_node = np.where(only_whole & ~spread, -(-whole // least), per_node)
     open_ = (per_node < 0) & (per_core < 0)
     for number, each in enumerate(machine.partitions):
         here = open_ & (partition == number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes
@@ -25,6 +25,8 @@ from queuesmith.cluster.slurm_fields import (
 from queuesmith.cluster.slurm_words import means_nothing_here, scheduling_word
 from queuesmith.workload.slurm_text import date_parser, zone_of
 
+#: When the controller began, as ``scontrol show config`` tells it.
+BOOT_TIME = "BOOT_TIME"
 _WORD = re.compile(r"(?:^|\s)([A-Z]\w*)=")
 _CONFIG = re.compile(r"(\w+)\s+= ?(.*)")
 _BEGIN = re.compile(r"\s*(NodeName|PartitionName|ReservationName)=")
@@ -54,13 +56,36 @@ def machine_of_scontrol(*paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
     timezone
         The zone of the cluster's clock, for the dates of reservations.
     """
+    reading = _read(*paths)
+    if not reading.nodes:
+        raise ClusterError(f"'{paths[0]}' shows no node. Add the output of scontrol show nodes.")
+    return _machine(reading, timezone)
+
+
+def with_running(machine: NodeCluster, *paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
+    """Return a machine with what ``scontrol show`` tells of it that its slurm.conf cannot.
+
+    These are nodes that are away, reservations for maintenance, and when the controller began.
+    """
+    reading = _read(*paths)
+    seen = [
+        each
+        for each in (*_away(reading), *_maintenance(reading, timezone))
+        if all(node in machine.node_index for node in each.nodes)
+    ]
+    return replace(
+        machine,
+        outages=(*machine.outages, *seen),
+        settings={**machine.settings, **_began(reading, timezone)},
+    )
+
+
+def _read(*paths: AnyPath) -> _Reading:
     reading = _Reading()
     for path in paths:
         text = decoded(check_text(read_bytes(path), path, "scontrol's output"))
         _read_text(reading, text, str(path))
-    if not reading.nodes:
-        raise ClusterError(f"'{paths[0]}' shows no node. Add the output of scontrol show nodes.")
-    return _machine(reading, timezone)
+    return reading
 
 
 def shows_a_cluster(text: str) -> bool:
@@ -124,24 +149,38 @@ def _note_setting(reading: _Reading, keyword: str, value: str) -> None:
 
 def _machine(reading: _Reading, timezone: str) -> NodeCluster:
     kinds: list[NodeKind] = []
-    outages: list[Outage] = []
     by_thread = "CR_CPU" in reading.settings.get("SelectTypeParameters", "").upper()
     for fields in reading.nodes:
         nodes = expanded(fields.values["nodename"])
         if "FUTURE" in states(fields):
             continue
         kinds.append(node_kind(fields, nodes, by_thread=by_thread))
-        away = outage_of(fields, nodes)
-        outages += [] if away is None else [away]
     names = [node for kind in kinds for node in kind.nodes]
     return NodeCluster(
         kinds=joined(kinds),
         name=reading.name or "cluster",
         partitions=tuple(partition(fields, names, {}) for fields in reading.partitions),
-        outages=(*outages, *_maintenance(reading, timezone)),
-        settings=reading.settings,
+        outages=(*_away(reading), *_maintenance(reading, timezone)),
+        settings={**reading.settings, **_began(reading, timezone)},
         not_understood=dict(reading.strange),
     )
+
+
+def _away(reading: _Reading) -> Iterator[Outage]:
+    """Yield the nodes that are down or drained."""
+    for fields in reading.nodes:
+        away = outage_of(fields, expanded(fields.values["nodename"]))
+        if away is not None and "FUTURE" not in states(fields):
+            yield away
+
+
+def _began(reading: _Reading, timezone: str) -> dict[str, str]:
+    """Return when the controller began, as seconds since 1970, where that is told."""
+    text = reading.settings.get(BOOT_TIME)
+    if text is None:
+        return {}
+    fields = Fields({"boot_time": text}, f"{BOOT_TIME} = {text}")
+    return {BOOT_TIME: str(fields.number("boot_time", parse=date_parser(zone_of(timezone))))}
 
 
 def _maintenance(reading: _Reading, timezone: str) -> Iterator[Outage]:

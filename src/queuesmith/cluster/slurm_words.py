@@ -11,6 +11,7 @@ SCHEDULING = (
     "AccountingStorageEnforce",
     "AccountingStorageTRES",
     "BatchStartTimeout",
+    "BOOT_TIME",
     "CompleteWait",
     "DefCPUPerGPU",
     "DefMemPerCPU",
@@ -69,8 +70,8 @@ SCHEDULING = (
 
 #: What does not: daemons, ports, paths, logs, security, plug-ins that gather data.
 _ELSEWHERE = re.compile(
-    "acctgather|accountingstor|allowspec|auth|backup|batch|bcast|boot_?time|burstbuffer|cachegroups|"
-    "certgen|certmgr|cgroup|checkpoint|cli|cluster|comm|control|core|cpufreq|crypto|datapar|"
+    "acctgather|accountingstor|allowspec|auth|backup|batch|bcast|burstbuffer|cachegroups|"
+    "certgen|certmgr|cgroup|checkpoint|cli|cluster|comm|control|core|cred|cpufreq|crypto|datapar|"
     "debugflags|default.*port|defaultstorage|dependency|disableroot|eio|epilog|extsensors|"
     "federation|forcecheck|frontend|gettimeout|gpufreq|group|hash|health|hostname|http|inactive|"
     "interactive|jobacct|jobcomp|jobcontainer|jobcredential|jobfile|jobsubmit|keepalive|"

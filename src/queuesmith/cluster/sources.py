@@ -10,7 +10,7 @@ from queuesmith.base.errors import ClusterError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.sacctmgr import Accounting, read_sacctmgr
-from queuesmith.cluster.scontrol import machine_of_scontrol, shows_a_cluster
+from queuesmith.cluster.scontrol import machine_of_scontrol, shows_a_cluster, with_running
 from queuesmith.cluster.slurm_conf import machine_of_slurm_conf
 from queuesmith.cluster.toml import read_machine
 from queuesmith.workload import Workload
@@ -92,7 +92,7 @@ def _of_folder(folder: Path, timezone: str) -> NodeCluster:
     if (folder / SLURM_CONF).exists():
         machine = _of_conf(folder / SLURM_CONF)
         if shown:
-            machine = _with_outages(machine, machine_of_scontrol(*shown, timezone=timezone))
+            machine = with_running(machine, *shown, timezone=timezone)
     elif shown:
         machine = machine_of_scontrol(*shown, timezone=timezone)
     else:
@@ -101,12 +101,6 @@ def _of_folder(folder: Path, timezone: str) -> NodeCluster:
             f"({SCONTROL_FILES}), so it describes no machine. Put one of them there."
         )
     return _with_accounting(machine, read_sacctmgr(*told)) if told else machine
-
-
-def _with_outages(machine: NodeCluster, running: NodeCluster) -> NodeCluster:
-    there = machine.node_index
-    seen = [each for each in running.outages if all(node in there for node in each.nodes)]
-    return replace(machine, outages=(*machine.outages, *seen))
 
 
 def _with_accounting(machine: NodeCluster, told: Accounting) -> NodeCluster:

@@ -13,13 +13,19 @@ from queuesmith.cluster.limit_table import LimitTable, counted_amounts
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, node_arrays
 from queuesmith.engine.kernels.constants import NEVER
+from queuesmith.engine.kernels.slurm_sets import MASK
 from queuesmith.engine.kernels.slurm_state import (
+    BF_MAX_TEST,
+    BF_SPACE,
     KNOBS,
     SLURM_COUNTERS,
     FairShares,
     Free,
+    Hopeful,
+    JobLimits,
     NodeChoice,
     NodePieces,
+    Ready,
     Reserved,
     SlurmJobs,
     SlurmNodes,
@@ -28,9 +34,12 @@ from queuesmith.engine.kernels.slurm_state import (
 )
 from queuesmith.policy.slurm import ENDLESS, SlurmSettings
 from queuesmith.workload import Workload
+from queuesmith.workload.requests import EXCLUSIVE_USER
 from queuesmith.workload.workload import Ints
 
 Floats = NDArray[np.float64]
+#: So many instants at which nodes have room are kept, one for each node and shape of a job.
+READY_TABLE = 4_000_000
 
 
 def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> SlurmReplay:
@@ -39,13 +48,16 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
     order = by_name(machine)
     limits = LimitTable(workload, machine, requests)
     shares, association = _shares(workload, machine, requests)
-    jobs = _jobs(workload, machine, requests, settings, limits, association)
+    jobs = _jobs(workload, machine, requests, settings, association)
     count, node_count = len(workload), len(order)
     held = min(count, int(nodes.cores.sum()))
     pieces = int(jobs.first_piece[-1] + _most_pieces(requests, node_count)[-1])
     kinds = nodes.gpus.shape[1]
     packed = _nodes(workload, machine, nodes, requests, order)
-    records = int(min(2 * settings["bf_max_job_test"] + 3, 2 * count + 3))
+    knobs = _knobs(workload, settings)
+    records = int(min(2 * knobs[BF_MAX_TEST], knobs[BF_SPACE], 2 * count)) + 3
+    words, job_kinds = packed.sets.shape[1], int(jobs.kind.max()) + 1
+    rows = min(int(jobs.shape.max()) + 1, max(READY_TABLE // node_count, 1))
     return SlurmReplay(
         jobs=jobs,
         nodes=packed,
@@ -55,30 +67,65 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             room=_zeros(node_count),
             node=_zeros(node_count),
             cores=_zeros(node_count),
-            usable=np.zeros(node_count, np.bool_),
-            spare=np.zeros(node_count, np.bool_),
+            usable=_zeros(words),
+            ready=_zeros(words),
+            chosen=_zeros(words),
+            away=_zeros(words),
             switches=np.zeros((4, int(packed.leaf.max()) + 2), np.int64),
         ),
         pieces=NodePieces(
-            _zeros(count), _zeros(pieces), _zeros(pieces), np.zeros((pieces, kinds), np.int64)
+            count=_zeros(count),
+            node=_zeros(pieces),
+            cores=_zeros(pieces),
+            memory=_zeros(pieces),
+            gpus=np.zeros((pieces, kinds), np.int64),
+            job=_zeros(pieces),
+            next=_zeros(pieces),
+            first=np.full(node_count, -1, np.int64),
         ),
-        running=SlurmRunning(*(_zeros(held + 1) for _ in range(4))),
+        running=SlurmRunning(
+            end=_zeros(held + 1),
+            job=_zeros(held + 1),
+            due=_zeros(held + 1),
+            due_job=_zeros(held + 1),
+            expected=_zeros(count),
+            order=_zeros(count),
+        ),
+        ready=Ready(
+            at=np.zeros((rows, node_count), np.int64),
+            shape=np.full(rows, -1, np.int64),
+            checked=_zeros(rows),
+            changed=_zeros(node_count),
+        ),
         reserved=Reserved(
             begin=_zeros(records),
             end=_zeros(records),
             next=_zeros(records),
-            free=np.zeros((records, node_count), np.bool_),
+            free=np.zeros((records, words), np.int64),
+        ),
+        hopeful=Hopeful(
+            kind=_zeros(job_kinds),
+            job=_zeros(job_kinds),
+            place=_zeros(job_kinds),
+            seen=_zeros(job_kinds),
+            nodes=np.zeros((job_kinds, words), np.int64),
+            begin=_zeros(job_kinds),
+            tried=_zeros(job_kinds),
         ),
         shares=shares,
-        limit=_frozen(limits.most),
-        used=np.zeros_like(limits.most),
+        limits=JobLimits(
+            first=_whole(limits.first),
+            numbers=_whole(limits.of_jobs),
+            amounts=_whole(limits.amounts),
+            most=_frozen(limits.most),
+            used=np.zeros_like(limits.most),
+        ),
         queue=np.zeros(count + 1, np.int64),
         priority=np.zeros(count, np.int64),
         tested=np.zeros(int(jobs.user.max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions), np.bool_),
-        tried=np.zeros((2, int(jobs.kind.max()) + 1), np.int64),
-        knobs=_knobs(workload, settings),
+        knobs=knobs,
         weights=_weights(settings),
         counters=np.zeros(SLURM_COUNTERS, np.int64),
         start=np.full(count, -1, np.int64),
@@ -87,6 +134,10 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
 
 def _zeros(count: int) -> Ints:
     return np.zeros(count, np.int64)
+
+
+def _whole(array: NDArray[Any]) -> Ints:
+    return _frozen(array.astype(np.int64))
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -110,6 +161,8 @@ def by_name(machine: NodeCluster) -> Ints:
 
 
 def _knobs(workload: Workload, settings: SlurmSettings) -> Ints:
+    first = int(workload.submit[0]) + (workload.epoch or 0)
+
     def or_endless(name: str) -> int:
         return int(settings[name]) or ENDLESS
 
@@ -120,7 +173,8 @@ def _knobs(workload: Workload, settings: SlurmSettings) -> Ints:
         *(or_endless("default_queue_depth"), settings["sched_interval"]),
         *(settings["PriorityCalcPeriod"], settings["PriorityMaxAge"], settings.fair_tree),
         *(workload.epoch or 0, settings["start_delay"], settings["completion_delay"]),
-        *(settings.backfills, settings["clock_offset"]),
+        *(settings.backfills, settings.clock_offset(first), settings["batch_sched_delay"]),
+        *(or_endless("bf_node_space_size"), settings.kill_delay, not settings.before_20_02),
     ]
     assert len(values) == KNOBS
     return _frozen(np.array([int(value) for value in values], np.int64))
@@ -160,13 +214,23 @@ def _nodes(
         weight=_frozen(np.unique(nodes.weight, return_inverse=True)[1].ravel()[order]),
         leaf=_frozen(_leaves(machine)[order]),
         gpus=_frozen(nodes.gpus[order]),
-        sets=np.ascontiguousarray(requests.node_sets[:, order]),
-        partitions=np.ascontiguousarray(nodes.partitions[:, order]),
+        sets=_sets(requests.node_sets[:, order]),
+        partitions=_sets(nodes.partitions[:, order]),
         outage_begin=_frozen(np.array(begins, np.int64)),
         outage_end=_frozen(np.array(ends, np.int64)),
         outage_planned=_frozen(np.array([o.planned for o in machine.outages], np.int64)),
-        outage_nodes=np.ascontiguousarray(away[:, order]),
+        outage_nodes=_sets(away[:, order]),
     )
+
+
+def _sets(table: NDArray[np.bool_]) -> Ints:
+    """Return rows of truths as sets of nodes, as the kernels take them."""
+    per_word = MASK + 1
+    words = -(-table.shape[1] // per_word)
+    padded = np.zeros((len(table), words * per_word), np.int64)
+    padded[:, : table.shape[1]] = table
+    values = padded.reshape(len(table), words, per_word) << np.arange(per_word)
+    return _frozen(values.sum(axis=2))
 
 
 def _leaves(machine: NodeCluster) -> Ints:
@@ -209,10 +273,10 @@ def _jobs(
     machine: NodeCluster,
     requests: JobRequests,
     settings: SlurmSettings,
-    limits: LimitTable,
     association: Ints,
 ) -> SlurmJobs:
     room = _most_pieces(requests, len(machine.node_names))
+    shapes = _shapes(workload, requests)
     partitions = machine.partitions
     least_loaded = "CR_LLN" in machine.settings.get("SelectTypeParameters", "").upper()
     columns = {
@@ -239,13 +303,11 @@ def _jobs(
         "least_loaded": np.array([p.least_loaded or least_loaded for p in partitions])[
             requests.partition
         ],
-        "kind": _kinds(workload, requests),
+        "shape": shapes,
+        "kind": _numbered([shapes, -(-workload.walltime // 60)]),
         "first_piece": np.cumsum(room) - room,
-        "first_limit": limits.first,
-        "limits": limits.of_jobs,
-        "amounts": limits.amounts,
     }
-    whole = {name: _frozen(column.astype(np.int64)) for name, column in columns.items()}
+    whole = {name: _whole(column) for name, column in columns.items()}
     factor = np.array([*(qos.usage_factor for qos in machine.qos), 1.0])[requests.qos]
     return SlurmJobs(
         **whole,
@@ -254,15 +316,21 @@ def _jobs(
     )
 
 
-def _kinds(workload: Workload, requests: JobRequests) -> Ints:
+def _shapes(workload: Workload, requests: JobRequests) -> Ints:
     """Return numbers that are the same for jobs that ask for the same."""
     columns = [
         *(requests.least_nodes, requests.most_nodes, requests.cores, requests.cores_per_node),
         *(requests.cores_per_task, requests.memory_per_node, requests.memory_per_core),
         *(requests.whole_memory, requests.gpus_per_node, requests.gpu_type, requests.exclusive),
-        *(requests.node_set, requests.partition, -(-workload.walltime // 60)),
-        np.where(requests.exclusive == 2, workload.user, -1),
+        requests.node_set,
     ]
+    if (requests.exclusive == EXCLUSIVE_USER).any():  # then it matters whose jobs are on a node
+        columns.append(workload.user)
+    return _numbered(columns)
+
+
+def _numbered(columns: list[NDArray[Any]]) -> Ints:
+    """Return the number of each row among the rows that differ."""
     table = np.stack([column.astype(np.int64) for column in columns], axis=1)
     return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
@@ -273,7 +341,7 @@ def _fixed_priority(
     """Return the weighted factors that never change: size, partition, QOS, resources."""
     if not settings.multifactor:
         return np.zeros(len(workload))
-    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, requests, settings)
+    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, settings)
     for weight, values, number in (
         ("PriorityWeightPartition", [p.priority for p in machine.partitions], requests.partition),
         ("PriorityWeightQOS", [float(q.priority) for q in machine.qos], requests.qos),
@@ -283,16 +351,21 @@ def _fixed_priority(
     return priority + _resources(machine, requests, settings)
 
 
-def _size(
-    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
-) -> Floats:
+def asked_cores(workload: Workload) -> Ints:
+    """Return the cores that jobs ask for, also where they hold more: a node for themselves."""
+    asked: Ints = workload.extra.get("requested_cores", workload.cores)
+    return np.where(asked > 0, np.minimum(asked, workload.cores), workload.cores)
+
+
+def _size(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> Floats:
+    cores = asked_cores(workload)
     if "SMALL_RELATIVE_TO_TIME" in settings.flags:
         minutes = np.maximum(workload.walltime / 60.0, 1.0)
-        return np.minimum(requests.cores / minutes / machine.cores, 1.0)
+        return np.minimum(cores / minutes / machine.cores, 1.0)
     # Without --nodes a job asks for one node at least, however many its tasks will need.
     stated = workload.extra.get("requested_nodes", np.ones(len(workload), np.int64))
     nodes = np.maximum(stated, 1) / len(machine.node_names)
-    both: Floats = (nodes + requests.cores / machine.cores) / 2.0
+    both: Floats = (nodes + cores / machine.cores) / 2.0
     return np.clip(1.0 - both if settings.favours_small else both, 0.0, 1.0)
 
 

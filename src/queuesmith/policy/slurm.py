@@ -28,6 +28,8 @@ SCHEDULING = {
     "bf_max_job_part": 0.0,
     "bf_max_job_start": 0.0,
     "bf_window_linear": 0.0,
+    "bf_node_space_size": 0.0,
+    "batch_sched_delay": 3.0,
     "default_queue_depth": 100.0,
     "sched_interval": 60.0,
 }
@@ -43,6 +45,8 @@ PRIORITIES = {
     "PriorityDecayHalfLife": 7 * 86_400.0,
     "PriorityCalcPeriod": 300.0,
     "FairShareDampeningFactor": 1.0,
+    "KillWait": 30.0,
+    "OverTimeLimit": 0.0,
 }
 _TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife", "PriorityCalcPeriod")
 #: Keywords that are words.
@@ -53,9 +57,10 @@ _WORDS = {
     "PriorityFlags": "",
     "PriorityWeightTRES": "",
     "FastSchedule": "",
+    "BOOT_TIME": "",
 }
 #: How long the machine takes for what a replay does at once, in seconds, and how long before the
-#: first submission the clocks of the backfill and of priorities began: no file tells.
+#: first submission the clocks of the backfill and of priorities began.
 DELAYS = {"start_delay": 0.0, "completion_delay": 0.0, "clock_offset": 0.0}
 #: What must be above 0, for something happens again and again after so many seconds.
 _PERIODS = ("bf_interval", "bf_resolution", "sched_interval", "PriorityCalcPeriod")
@@ -134,6 +139,7 @@ class Slurm(AnyPolicy):
             name: _number(name, stated[name]) if name in stated else value
             for name, value in (SCHEDULING | PRIORITIES | DELAYS).items()
         }
+        numbers["bf_node_space_size"] = numbers["bf_node_space_size"] or numbers["bf_max_job_test"]
         return SlurmSettings(numbers, {n: stated.get(n, v) for n, v in _WORDS.items()})
 
 
@@ -177,7 +183,26 @@ class SlurmSettings:
         """
         if self.flags & {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"}:
             return False
-        return "FAIR_TREE" in self.flags or not self.words["FastSchedule"]
+        return "FAIR_TREE" in self.flags or not self.before_20_02
+
+    @property
+    def before_20_02(self) -> bool:
+        """Whether the configuration has a keyword that Slurm 20.02 gave up."""
+        return bool(self.words["FastSchedule"])
+
+    def clock_offset(self, first: int) -> int:
+        """Return how long before the first submission the controller's clocks began.
+
+        Where it is not given, the controller's own word counts: ``BOOT_TIME`` of ``scontrol show
+        config``, as seconds since 1970.
+        """
+        boot = int(self.words["BOOT_TIME"] or first)
+        return int(self["clock_offset"]) or max(first - boot, 0)
+
+    @property
+    def kill_delay(self) -> float:
+        """How many seconds after its limit a job that is still there is thought to end."""
+        return self["KillWait"] + 60 * self["OverTimeLimit"]
 
     @property
     def favours_small(self) -> bool:
@@ -213,6 +238,8 @@ def _scheduler_parameters(text: str) -> dict[str, str]:
 
 
 def _number(name: str, text: str) -> float:
+    if name == "OverTimeLimit" and text.upper() in ("UNLIMITED", "INFINITE"):
+        return 365.0 * 1440
     try:
         # Plain numbers are minutes where Slurm reads times.
         value = float(duration(text)) if name in _TIMES else float(text)

@@ -16,7 +16,7 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import job_requests, node_arrays
-from queuesmith.engine.slurm_packing import by_name
+from queuesmith.engine.slurm_packing import asked_cores, by_name
 from queuesmith.policy.slurm import Slurm
 from queuesmith.workload import Workload
 
@@ -40,6 +40,7 @@ class SlurmTwin:
         self.workload, self.machine = workload, machine
         self.settings = policy.settings(machine.settings)
         self.requests, self.nodes = job_requests(workload, machine), node_arrays(machine)
+        self.asked = asked_cores(workload)
         self.limits = LimitTable(workload, machine, self.requests)
         self.tasks = [NodeTask(i) for i in range(len(workload))]
         self.waiting: list[NodeTask] = []
@@ -87,7 +88,7 @@ class SlurmTwin:
         cores -= cores % int(asks.cores_per_task[i])
         if asks.cores_per_node[i] > 0:
             return int(asks.cores_per_node[i]) if cores >= asks.cores_per_node[i] else 0
-        return cores
+        return cores if asks.most_nodes[i] != 1 or cores >= asks.cores[i] else 0
 
     def choose(self, task: NodeTask, usable: set[int], free: Nodes) -> list[int]:
         """Return the nodes for a job, none where it cannot run."""
@@ -127,7 +128,8 @@ class SlurmTwin:
             sized = [(block, len(block)) for block in blocks if block]
         else:
             runs: list[list[int]] = []
-            for node in sorted(room):
+            weight = {n: int(self.nodes.weight[self.order[n]]) for n in room}
+            for node in sorted(n for n in room if weight[n] == min(weight.values())):
                 if runs and runs[-1][-1] == node - 1:
                     runs[-1].append(node)
                 else:
@@ -196,7 +198,7 @@ class SlurmTwin:
         s, i, machine = self.settings, task.place, self.machine
         asked = self.workload.extra.get("requested_nodes")
         nodes = max(int(asked[i]), 1) if asked is not None else 1
-        size = nodes / len(self.order) + float(self.requests.cores[i]) / machine.cores
+        size = nodes / len(self.order) + float(self.asked[i]) / machine.cores
         age = min((now - int(self.requests.eligible[i])) / s["PriorityMaxAge"], 1.0)
         highest = max(p.priority for p in machine.partitions) or 1.0
         partition = machine.partitions[int(self.requests.partition[i])].priority / highest
@@ -337,10 +339,16 @@ class SlurmTwin:
             if s["bf_max_job_user"] and own >= s["bf_max_job_user"]:
                 continue
             tested.append(task)
-            started |= self._place(task, now, table)
+            outcome = self._place(task, now, table)
+            if outcome is None:
+                break
+            started |= outcome
         return started
 
-    def _place(self, task: NodeTask, now: int, table: list[tuple[int, int, set[int]]]) -> bool:
+    def _place(
+        self, task: NodeTask, now: int, table: list[tuple[int, int, set[int]]]
+    ) -> bool | None:
+        """Start a job or plan it; tell whether it started, None where the table is full."""
         limit, later = int(self.limit[task.place]), now
         window = int(60 * self.settings["bf_window"])
         while True:
@@ -360,21 +368,25 @@ class SlurmTwin:
                 return True
             if start > now + window:
                 return False
-            end = start + limit
-            if any(r[1] > start and r[0] < end and r[2] & set(chosen) for r in table):
+            if len(table) >= self.settings["bf_node_space_size"]:
+                return None
+            first, end = self._rounded(start), self._rounded(start + limit)
+            if any(r[1] > first and r[0] < end and r[2] & set(chosen) for r in table):
                 if start <= begin:
                     return False
                 later = start
                 continue
-            self._reserve(table, start, end, set(chosen))
+            self._reserve(table, first, end, set(chosen))
             return False
+
+    def _rounded(self, instant: int) -> int:
+        return instant - (instant + (self.workload.epoch or 0)) % int(
+            self.settings["bf_resolution"]
+        )
 
     def _reserve(
         self, table: list[tuple[int, int, set[int]]], start: int, end: int, chosen: set[int]
     ) -> None:
-        epoch, resolution = self.workload.epoch or 0, int(self.settings["bf_resolution"])
-        start -= (start + epoch) % resolution
-        end -= (end + epoch) % resolution
         pieces: list[tuple[int, int, set[int]]] = []
         for a, b, reserved in table:
             cuts = [a, *(t for t in (start, end) if a < t < b), b]
@@ -390,21 +402,34 @@ class SlurmTwin:
             return now, chosen
         later = dict(self.free)
         ends = sorted(
-            ((t.start or 0) + int(self.limit[t.place]), k)
-            for k, t in enumerate(self.running)
-            if usable & t.given.keys()
+            ((t.start or 0) + int(self.limit[t.place]), k) for k, t in enumerate(self.running)
         )
-        window = 30
+        window, step = 30, int(self.settings["bf_window_linear"])
         while ends:
-            group = [each for each in ends if each[0] <= ends[0][0] + window]
-            ends = ends[len(group) :]
-            for _, k in group:
+            group: list[int] = []
+            barrier = 0
+            while ends:
+                due, k = ends.pop(0)
+                if not usable & self.running[k].given.keys():
+                    continue
+                barrier = self._barrier(due, window) if not group else barrier
+                group.append(due)
                 self.release(self.running[k], later)
-            chosen = self.choose(task, usable, later)
+                if ends and ends[0][0] > barrier + window:
+                    break
+            chosen = self.choose(task, usable, later) if group else []
             if chosen:
-                return max(group[-1][0], now + 1), chosen
-            window *= 2
+                gone = group[-1] + int(self.settings.kill_delay)
+                return group[-1] if group[-1] > now else max(gone, now + 1), chosen
+            window = window + step if step else 2 * window
+            while ends and ends[0][0] > barrier + window and not self.settings.before_20_02:
+                window = window + step if step else 2 * window
         return None, []
+
+    def _barrier(self, due: int, window: int) -> int:
+        if self.settings.before_20_02:
+            return due
+        return due + window - (due + (self.workload.epoch or 0)) % window
 
     # -- the clock ---------------------------------------------------------------------
 
@@ -413,16 +438,14 @@ class SlurmTwin:
         s, eligible = self.settings, self.requests.eligible
         todo = sorted(self.tasks, key=lambda t: (int(eligible[t.place]), t.place))
         now = first = self.calculated = int(eligible[todo[0].place])
-        changed, dirty = False, False
-        clock = first - int(s["clock_offset"])
+        offset = s.clock_offset(int(self.workload.submit[0]) + (self.workload.epoch or 0))
+        interval = int(s["sched_interval"])
+        looked = first - max(int(s["batch_sched_delay"]), offset % interval)
+        filled = first - offset % int(s["bf_interval"])
+        happened, updated, changed = False, False, False
         self.share_out()
         # Second by second: nothing can be passed over.
         while todo or self.waiting:
-            ticks = {
-                name: now > first and (now - clock) % int(s[name]) == 0
-                for name in ("bf_interval", "sched_interval", "PriorityCalcPeriod")
-            }
-            had, due = bool(self.waiting), changed
             event = False
             for task in [t for t in self.running if self.end(t) == now]:
                 self.note_use(task, now)
@@ -434,19 +457,20 @@ class SlurmTwin:
                 self.waiting.append(task)
                 self.prioritize(task, now)
                 event = True
-            if ticks["PriorityCalcPeriod"]:
+            if now > first and (now - first + offset) % int(s["PriorityCalcPeriod"]) == 0:
                 self.recalculate(now)
-            looks, dirty = had and dirty, dirty or ticks["PriorityCalcPeriod"]
-            if ticks["sched_interval"] and looks:
-                self.main_pass(now, len(self.tasks))
-                dirty = False
-            if event:
-                self.main_pass(now, int(s["default_queue_depth"]))
-                dirty = True
-            changed |= event or ticks["PriorityCalcPeriod"]
-            if ticks["bf_interval"] and had and due and s.backfills:
-                changed = self.backfill_pass(now)
-            changed = changed and bool(self.waiting)
+                changed = True
+            happened, updated, changed = happened or event, updated or event, changed or event
+            whole = now - looked >= interval
+            if whole or (happened and now - looked >= s["batch_sched_delay"]):
+                before = len(self.waiting)
+                self.main_pass(now, len(self.tasks) if whole else int(s["default_queue_depth"]))
+                changed = changed or len(self.waiting) < before
+                looked, happened = now, False
+            if (self.waiting or updated) and now - filled >= s["bf_interval"]:
+                filled, updated = now, False
+                if self.waiting and changed and s.backfills:
+                    changed = self.backfill_pass(now)
             now += 1
         return [task.start if task.start is not None else -1 for task in self.tasks]
 

@@ -36,6 +36,7 @@ from queuesmith.workload.slurm_text import (
     tres_cores,
     zone_of,
 )
+from queuesmith.workload.submit_lines import with_submit_lines
 from queuesmith.workload.tables import coded
 from queuesmith.workload.workload import Change, Ints, Workload
 
@@ -61,9 +62,10 @@ USED_COLUMNS = (
     *("submit", "start", "end", "elapsed", "elapsedraw", "timelimit", "timelimitraw"),
     *("alloccpus", "ncpus", "reqcpus", "alloctres", "reqtres", "allocnodes", "nnodes"),
     *("eligible", "reqmem", "reqgres", "reqnodes", "ntasks", "constraints", "flags", "nodelist"),
+    "submitline",
 )
 #: Columns that may hold the separator; the one that does must be the last.
-FREE_TEXTS = ("jobname", "constraints")
+FREE_TEXTS = ("jobname", "constraints", "submitline")
 WAITING_STATES = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 ACTIVE_STATES = (
     "RUNNING",
@@ -301,7 +303,8 @@ def _cells(row: str, number: int, names: list[str], trailing: bool, path: AnyPat
     if len(cells) != len(names):
         raise WorkloadError(
             f"line {number} of '{path}' has {len(cells)} columns, but there are {len(names)}. "
-            "Correct the line or --columns; JobName or Constraints with '|' in it must be the last."
+            "Correct the line or --columns; JobName, Constraints or SubmitLine with '|' in it must "
+            "be the last."
         )
     return cells
 
@@ -463,6 +466,8 @@ def _further_columns(table: _Table) -> tuple[dict[str, NDArray[Any]], dict[str, 
     if "cluster" not in extra and (again := attempts(_ids(table))) is not None:
         extra["attempt"] = again
     asked, names = request_columns(table.columns)
+    if "submitline" in table.columns:
+        asked, names = with_submit_lines(asked, names, table.columns["submitline"])
     return {**extra, **asked}, {**labels, **names}
 
 

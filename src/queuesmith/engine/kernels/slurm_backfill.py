@@ -4,12 +4,26 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_choosing import earliest_start, leave_out_outages
+from queuesmith.engine.kernels.slurm_hopeful import (
+    find_hopeful,
+    give_up_reserved,
+    give_up_taken,
+    last_hopeful,
+)
+from queuesmith.engine.kernels.slurm_sets import (
+    at_least,
+    contains,
+    keep_common,
+    put,
+    remove_all,
+)
 from queuesmith.engine.kernels.slurm_state import (
     BF_MAX_PARTITION,
     BF_MAX_START,
     BF_MAX_TEST,
     BF_MAX_USER,
     BF_RESOLUTION,
+    BF_SPACE,
     BF_WINDOW,
     EPOCH,
     PASSES,
@@ -18,136 +32,155 @@ from queuesmith.engine.kernels.slurm_state import (
     start_on_nodes,
 )
 
+#: What becomes of a job that the backfill looks at: it starts, it is planned, or neither.
+STARTED, PLANNED, LEFT, FULL = range(4)
+
 
 @kernel
 def backfill(replay, now):
-    """Plan jobs by priority, start those that can; return how many started."""
+    """Plan jobs by priority, start those that can; return how many started.
+
+    It ends where no job that is still to come can start: their plans would change nothing.
+    """
     jobs, knobs, counters, queue = replay.jobs, replay.knobs, replay.counters, replay.queue
+    counters[PASSES] += 1
+    hopeful = find_hopeful(replay)
+    last = last_hopeful(replay.hopeful, hopeful)
+    if last < 0:
+        return 0
     replay.tested[:] = 0
     replay.tested_partition[:] = 0
-    _clear(replay, now)
+    _clear(replay.reserved, now, knobs[BF_WINDOW])
     records, tested, started, left = 1, 0, 0, 0
-    counters[PASSES] += 1
     for i in range(counters[QUEUED]):
         job = queue[i]
         queue[left] = job
         left += 1
-        if tested >= knobs[BF_MAX_TEST] or started >= knobs[BF_MAX_START]:
+        if i > last or tested >= knobs[BF_MAX_TEST] or started >= knobs[BF_MAX_START]:
+            if started == 0:
+                return 0
             continue
         user, partition = jobs.user[job], jobs.partition[job]
-        if over_limit(replay, job) or replay.tested[user] >= knobs[BF_MAX_USER]:
+        if over_limit(replay.limits, job) or replay.tested[user] >= knobs[BF_MAX_USER]:
             continue
         if replay.tested_partition[partition] >= knobs[BF_MAX_PARTITION]:
             continue
         replay.tested[user] += 1
         replay.tested_partition[partition] += 1
         tested += 1
-        began, records = _place(replay, job, now, records)
-        if began:
+        outcome, records, begin = _place(replay, job, now, records)
+        if outcome == STARTED:
             started += 1
             left -= 1
+            hopeful = give_up_taken(replay, hopeful, replay.pieces.count[job])
+        elif outcome == PLANNED:
+            hopeful = give_up_reserved(replay, hopeful, now, begin)
+        elif outcome == FULL:
+            hopeful = 0
+        if outcome != LEFT:
+            last = last_hopeful(replay.hopeful, hopeful)
     counters[QUEUED] = left
     return started
 
 
 @kernel
-def _clear(replay, now):
-    table = replay.reserved
+def _clear(table, now, window):
     table.begin[0] = now
-    table.end[0] = now + replay.knobs[BF_WINDOW]
+    table.end[0] = now + window
     table.next[0] = NOBODY
-    table.free[0, :] = True
+    table.free[0, :] = -1
 
 
 @kernel
 def _place(replay, job, now, records):
-    """Start a job or plan it; tells whether it started, and how many records there are."""
-    jobs, knobs, table = replay.jobs, replay.knobs, replay.reserved
+    """Start a job or plan it; tells what came of it, how many records there are, and from when."""
+    jobs, knobs, hopeful = replay.jobs, replay.knobs, replay.hopeful
     usable, limit = replay.choice.usable, jobs.limit[job]
-    tried, kind, this_pass = replay.tried, jobs.kind[job], replay.counters[PASSES]
+    kind, this_pass = jobs.kind[job], replay.counters[PASSES]
     # Where a job that asks for the same could not start, there is even less room by now.
-    later = tried[1, kind] if tried[0, kind] == this_pass else now
+    later = hopeful.begin[kind] if hopeful.tried[kind] == this_pass else now
     if later == NEVER:
-        return False, records
-    tried[0, kind] = this_pass
+        return LEFT, records, now
+    hopeful.tried[kind] = this_pass
     while True:
         begin = later
-        later = _free_nodes(replay, job, begin, begin + limit)
-        leave_out_outages(replay, usable, begin, begin + limit)
+        copy(usable, replay.nodes.sets[jobs.node_set[job]])
+        later = _leave_out_reserved(replay.reserved, usable, begin, begin + limit)
+        leave_out_outages(replay.nodes, usable, begin, begin + limit)
         start, count = NOBODY, 0
-        if _count(usable) >= jobs.least[job]:
+        if at_least(usable, jobs.least[job]):
             last = later if later != NOBODY else NEVER
             start, count = earliest_start(replay, job, usable, now, last)
         if start == NOBODY or (later != NOBODY and max(start, begin) > later):
             if later == NOBODY:
-                tried[1, kind] = NEVER
-                return False, records
+                hopeful.begin[kind] = NEVER
+                return LEFT, records, now
             continue  # when some nodes that are reserved now are free
-        tried[1, kind] = begin
+        hopeful.begin[kind] = begin
         start = max(start, begin)
         if start <= now:
             start_on_nodes(replay, job, count, now)
-            return True, records
-        if start > now + knobs[BF_WINDOW] or records + 2 > len(table.begin):
-            return False, records
-        if _overlaps(replay, count, start, start + limit):
+            return STARTED, records, now
+        if start > now + knobs[BF_WINDOW]:
+            return LEFT, records, now
+        if records >= knobs[BF_SPACE]:
+            return FULL, records, now
+        _note_chosen(replay.choice, count)
+        first, end = _rounded(knobs, start), _rounded(knobs, start + limit)
+        if _overlaps(replay.reserved, replay.choice.chosen, first, end):
             if start <= begin:
-                return False, records
+                return LEFT, records, now
             later = start
             continue
-        return False, _reserve(replay, count, start, start + limit, records)
+        records = _reserve(replay.reserved, replay.choice.chosen, first, end, records)
+        return PLANNED, records, first if end > now else NEVER
 
 
 @kernel
-def _count(usable):
-    count = 0
-    for node in range(len(usable)):
-        count += usable[node]
-    return count
+def _rounded(knobs, instant):
+    return instant - (instant + knobs[EPOCH]) % knobs[BF_RESOLUTION]
 
 
 @kernel
-def _free_nodes(replay, job, begin, end):
-    """Find the nodes that are reserved for nobody; return when to look again, -1: never."""
-    table, usable = replay.reserved, replay.choice.usable
-    copy(usable, replay.nodes.sets[replay.jobs.node_set[job]])
+def _leave_out_reserved(table, usable, begin, end):
+    """Take from a set the nodes that are reserved; return when to look again, -1: never."""
     record, later = 0, NOBODY
     while record != NOBODY and table.begin[record] <= end:
         if table.end[record] > begin:
             if later == NOBODY and table.next[record] != NOBODY:
                 later = table.end[record]
-            for node in range(len(usable)):
-                usable[node] &= table.free[record, node]
+            keep_common(usable, table.free[record])
         record = table.next[record]
     return later
 
 
 @kernel
-def _overlaps(replay, count, begin, end):
+def _note_chosen(choice, count):
+    choice.chosen[:] = 0
+    for i in range(count):
+        put(choice.chosen, choice.node[i])
+
+
+@kernel
+def _overlaps(table, chosen, begin, end):
     """Tell whether a node that was chosen is reserved between two instants."""
-    table, record = replay.reserved, 0
-    while record != NOBODY:
-        if table.end[record] > begin and table.begin[record] < end:
-            for i in range(count):
-                if not table.free[record, replay.choice.node[i]]:
-                    return True
+    record = 0
+    while record != NOBODY and table.begin[record] < end:
+        if table.end[record] > begin and not contains(table.free[record], chosen):
+            return True
         record = table.next[record]
     return False
 
 
 @kernel
-def _reserve(replay, count, begin, end, records):
-    """Keep whole nodes from an instant to another, both rounded down to the resolution."""
-    table, resolution, epoch = replay.reserved, replay.knobs[BF_RESOLUTION], replay.knobs[EPOCH]
-    begin -= (begin + epoch) % resolution
-    end -= (end + epoch) % resolution
+def _reserve(table, chosen, begin, end, records):
+    """Keep whole nodes from an instant to another."""
     records = _divide(table, begin, records)
     records = _divide(table, end, records)
     record = 0
     while record != NOBODY:
         if table.begin[record] >= begin and table.end[record] <= end:
-            for i in range(count):
-                table.free[record, replay.choice.node[i]] = False
+            remove_all(table.free[record], chosen)
         record = table.next[record]
     return records
 

@@ -3,42 +3,21 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_state import HELD, WINDOW_STEP, give_back
+from queuesmith.engine.kernels.slurm_ready import (
+    NOW,
+    find_ready,
+    first_ready,
+    ready_row,
+    release_until,
+    room_on,
+)
+from queuesmith.engine.kernels.slurm_sets import has, remove_all
+from queuesmith.engine.kernels.slurm_state import ALIGNED, EPOCH, HELD, KILL_DELAY, WINDOW_STEP
 
 
 @kernel
-def room_on(jobs, nodes, job, free, node):
-    """Return how many cores of a node a job could have now; 0 where it cannot run there."""
-    cores, memory = free.cores[node], free.memory[node]
-    if jobs.exclusive[job] == 1 and free.jobs[node] > 0:
-        return 0
-    if free.owner[node] != NOBODY and free.owner[node] != jobs.user[job]:
-        return 0
-    if jobs.exclusive[job] == 2 and free.jobs[node] > 0 and free.owner[node] != jobs.user[job]:
-        return 0
-    if memory < jobs.memory_per_node[job]:
-        return 0
-    if jobs.whole_memory[job] and memory < nodes.memory[node]:
-        return 0
-    if jobs.gpus[job] > 0:
-        gpus = 0
-        for kind in range(nodes.gpus.shape[1]):
-            if jobs.gpu_type[job] == NOBODY or jobs.gpu_type[job] == kind:
-                gpus += free.gpus[node, kind]
-        if gpus < jobs.gpus[job]:
-            return 0
-    cores -= cores % nodes.threads[node]
-    if jobs.memory_per_core[job] > 0:
-        cores = min(cores, memory // jobs.memory_per_core[job])
-    cores -= cores % jobs.per_task[job]
-    if jobs.per_node[job] > 0:
-        return jobs.per_node[job] if cores >= jobs.per_node[job] else 0
-    return max(cores, 0)
-
-
-@kernel
-def choose_nodes(replay, job, usable, free):
-    """Choose nodes for a job among those that are usable; return how many, 0 where it cannot run.
+def choose_nodes(replay, job, ready, free):
+    """Choose nodes for a job among those with room; return how many, 0 where it cannot run.
 
     Nodes of less weight are tried first, those of more weight beside them only where they do not
     suffice.
@@ -46,7 +25,7 @@ def choose_nodes(replay, job, usable, free):
     jobs, nodes, room = replay.jobs, replay.nodes, replay.choice.room
     count, cores, heaviest = 0, 0, -1
     for node in range(len(room)):
-        room[node] = room_on(jobs, nodes, job, free, node) if usable[node] else 0
+        room[node] = room_on(jobs, nodes, job, free, node) if has(ready, node) else 0
         if room[node] > 0:
             count += 1
             cores += room[node]
@@ -142,21 +121,28 @@ def _better(enough, cores, best_enough, best_cores):
 
 @kernel
 def _best_run(replay, weight, cores, nodes_left):
-    """Return the first and the last of the neighbouring nodes that fit best."""
+    """Return the first and the last of the neighbouring nodes of one weight that fit best.
+
+    Those of less weight come first, whether they suffice or not.
+    """
     room, heavy = replay.choice.room, replay.nodes.weight
     best, best_end, best_cores, best_enough = NOBODY, NOBODY, 0, False
     first, sum_, count = NOBODY, 0, 0
     for node in range(len(room) + 1):
-        if node < len(room) and room[node] > 0 and heavy[node] <= weight:
+        inside = node < len(room) and room[node] > 0 and heavy[node] <= weight
+        if first != NOBODY and not (inside and heavy[node] == heavy[first]):
+            enough = sum_ >= cores and count >= nodes_left
+            lighter = best != NOBODY and heavy[first] < heavy[best]
+            alike = best != NOBODY and heavy[first] == heavy[best]
+            better = alike and _better(enough, sum_, best_enough, best_cores)
+            if best == NOBODY or lighter or better:
+                best, best_end, best_cores, best_enough = first, node - 1, sum_, enough
+            first = NOBODY
+        if inside:
             if first == NOBODY:
                 first, sum_, count = node, 0, 0
             sum_ += room[node]
             count += 1
-        elif first != NOBODY:
-            enough = sum_ >= cores and count >= nodes_left
-            if best == NOBODY or _better(enough, sum_, best_enough, best_cores):
-                best, best_end, best_cores, best_enough = first, node - 1, sum_, enough
-            first = NOBODY
     if best == NOBODY or nodes_left > 1:
         return best, best_end
     # Where one node is enough, it is the one with the least room that is.
@@ -194,14 +180,21 @@ def _best_switch(replay, weight, cores, nodes_left):
 
 
 @kernel
-def leave_out_outages(replay, usable, now, end):
+def leave_out_outages(nodes, usable, now, end):
     """Take from a set of nodes those that are away, or will be before an end."""
-    nodes = replay.nodes
     for outage in range(len(nodes.outage_begin)):
         until = end if nodes.outage_planned[outage] else now + 1
         if nodes.outage_begin[outage] < until and nodes.outage_end[outage] > now:
-            for node in range(len(usable)):
-                usable[node] &= not nodes.outage_nodes[outage, node]
+            remove_all(usable, nodes.outage_nodes[outage])
+
+
+@kernel
+def choose_now(replay, job, usable):
+    """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
+    ready, row = replay.choice.ready, ready_row(replay, job)
+    if find_ready(replay.ready.at[row], usable, NOW, ready) < replay.jobs.least[job]:
+        return 0
+    return choose_nodes(replay, job, ready, replay.free)
 
 
 @kernel
@@ -211,44 +204,78 @@ def earliest_start(replay, job, usable, now, end):
     Ends are looked at in groups, first of half a minute, each twice as long as the one before;
     -1 where it cannot start there up to an end.
     """
-    count = choose_nodes(replay, job, usable, replay.free)
-    if count > 0:
-        return now, count
-    free, later, running = replay.free, replay.later, replay.running
-    copy(later.cores, free.cores)
-    copy(later.memory, free.memory)
-    copy(later.jobs, free.jobs)
-    copy(later.owner, free.owner)
-    for node in range(len(free.cores)):
-        copy(later.gpus[node], free.gpus[node])
-    step = replay.knobs[WINDOW_STEP]
+    row = ready_row(replay, job)
+    first = first_ready(replay, job, row, usable)
+    if first > end:
+        return NOBODY, 0
+    if first == NOW:
+        count = choose_now(replay, job, usable)
+        if count > 0:
+            return now, count
+    jobs, pieces, knobs = replay.jobs, replay.pieces, replay.knobs
+    due, due_job = replay.running.due, replay.running.due_job
     window, place, held = 30, 0, replay.counters[HELD]
     while place < held:
-        first, last = NOBODY, NOBODY
+        last, barrier = NOBODY, 0
         while place < held:
-            other = running.due_job[place]
-            if _shares_nodes(replay, other, usable):
-                due = running.due[place]
-                if first == NOBODY:
-                    first = due
-                elif due > first + window:
-                    break
-                give_back(replay, other, later)
-                last = due
             place += 1
-        if first == NOBODY or last > end:
+            other = due_job[place - 1]
+            if not _is_on(pieces, jobs.first_piece[other], pieces.count[other], usable):
+                continue
+            if last == NOBODY:
+                barrier = _barrier(knobs, due[place - 1], window)
+            last = place - 1
+            # Where a job on other nodes comes next, the one after it still belongs to the group.
+            if place < held and due[place] > barrier + window:
+                break
+        if last == NOBODY or due[last] > end:
             break
-        count = choose_nodes(replay, job, usable, later)
-        if count > 0:
-            return max(last, now + 1), count
-        window = window + step if step > 0 else 2 * window
+        if due[last] >= first:
+            count = _choose_after(replay, job, row, usable, due_job[last])
+            if count > 0:
+                return _when_gone(knobs, due[last], now), count
+        window = _longer(knobs, window)
+        while knobs[ALIGNED] and place < held and due[place] > barrier + window:
+            window = _longer(knobs, window)
     return NOBODY, 0
 
 
 @kernel
-def _shares_nodes(replay, job, usable):
-    first = replay.jobs.first_piece[job]
-    for at in range(first, first + replay.pieces.count[job]):
-        if usable[replay.pieces.node[at]]:
-            return True
-    return False
+def _is_on(pieces, first, count, nodes):
+    """Tell whether one of some pieces is on a node of a set."""
+    found = False
+    for piece in range(first, first + count):
+        found |= has(nodes, pieces.node[piece])
+    return found
+
+
+@kernel
+def _barrier(knobs, due, window):
+    """Return from when on a group may last for its window: since Slurm 20.02, round instants."""
+    if not knobs[ALIGNED]:
+        return due
+    return due + window - (due + knobs[EPOCH]) % window
+
+
+@kernel
+def _longer(knobs, window):
+    step = knobs[WINDOW_STEP]
+    return window + step if step > 0 else 2 * window
+
+
+@kernel
+def _when_gone(knobs, due, now):
+    """Return when a job will be gone; one that is over its limit gets some time to end."""
+    return due if due > now else max(due + knobs[KILL_DELAY], now + 1)
+
+
+@kernel
+def _choose_after(replay, job, row, usable, last):
+    """Choose nodes as they will be when a job and all that are due before it are gone."""
+    ready, least = replay.choice.ready, replay.jobs.least[job]
+    if find_ready(replay.ready.at[row], usable, replay.running.expected[last], ready) < least:
+        return 0
+    for node in range(len(replay.choice.room)):
+        if has(ready, node):
+            release_until(replay, node, last)
+    return choose_nodes(replay, job, ready, replay.later)

@@ -6,7 +6,7 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER
 from queuesmith.engine.kernels.slurm_backfill import backfill
-from queuesmith.engine.kernels.slurm_choosing import choose_nodes, leave_out_outages
+from queuesmith.engine.kernels.slurm_choosing import choose_now, leave_out_outages
 from queuesmith.engine.kernels.slurm_priority import (
     insert_sorted,
     note_use,
@@ -14,8 +14,10 @@ from queuesmith.engine.kernels.slurm_priority import (
     recalculate,
     share_out,
 )
+from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_state import (
     BACKFILLS,
+    BATCH_DELAY,
     BF_INTERVAL,
     CALC_PERIOD,
     HELD,
@@ -39,9 +41,9 @@ def start_by_priority(replay, now, depth):
     Its nodes are left alone, too, for jobs of other partitions. Returns how many started.
     """
     jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.queue
-    usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.spare
+    usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.away
     blocked[:] = False
-    away[:] = False
+    away[:] = 0
     started, left, stopped = 0, 0, 0
     for i in range(counters[QUEUED]):
         job = queue[i]
@@ -53,13 +55,12 @@ def start_by_priority(replay, now, depth):
                 left = counters[QUEUED]
                 break
             continue
-        if blocked[partition] or over_limit(replay, job):
+        if blocked[partition] or over_limit(replay.limits, job):
             continue
         copy(usable, nodes.sets[jobs.node_set[job]])
-        for node in range(len(usable)):
-            usable[node] &= not away[node]
-        leave_out_outages(replay, usable, now, now + jobs.limit[job])
-        count = choose_nodes(replay, job, usable, replay.free)
+        remove_all(usable, away)
+        leave_out_outages(nodes, usable, now, now + jobs.limit[job])
+        count = choose_now(replay, job, usable)
         if count > 0:
             start_on_nodes(replay, job, count, now)
             started += 1
@@ -67,90 +68,110 @@ def start_by_priority(replay, now, depth):
             continue
         blocked[partition] = True
         stopped += 1
-        for node in range(len(usable)):
-            away[node] |= nodes.partitions[partition, node]
+        add_all(away, nodes.partitions[partition])
     counters[QUEUED] = left
     return started
 
 
 @kernel
-def next_return(replay, now):
+def next_return(ends, now):
     """Return when the next outage ends."""
     instant = NEVER
-    for end in replay.nodes.outage_end:
+    for end in ends:
         if end > now:
             instant = min(instant, end)
     return instant
 
 
 @kernel
-def next_of(begin, period, now):
-    """Return the next instant after now of something that happens every so many seconds."""
-    return now + period - (now - begin) % period
+def end_due(replay, now):
+    """Release what jobs that end now hold; tell whether any did."""
+    running, ended = replay.running, False
+    while replay.counters[HELD] > 0 and running.end[0] == now:
+        note_use(replay, end_next(replay), now)
+        ended = True
+    return ended
+
+
+@kernel
+def admit_due(replay, now):
+    """Let jobs join the queue that are eligible from now on; tell whether any did."""
+    jobs, counters = replay.jobs, replay.counters
+    arrived = counters[ARRIVED]
+    first = arrived
+    while arrived < len(jobs.arrival) and jobs.eligible[jobs.arrival[arrived]] == now:
+        job = jobs.arrival[arrived]
+        prioritize(replay, job, now)
+        insert_sorted(replay, job, counters[QUEUED])
+        counters[QUEUED] += 1
+        arrived += 1
+    counters[ARRIVED] = arrived
+    return arrived > first
 
 
 @kernel
 def replay_slurm(replay):
-    """Replay all jobs; fills starts and pieces."""
+    """Replay all jobs; fills starts and pieces.
+
+    At one instant jobs end, others arrive, priorities are computed, the main scheduler looks, then
+    the backfill. The main scheduler looks when something has happened, but not sooner after it
+    looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway. The backfill comes
+    ``bf_interval`` after its last pass, while jobs wait or as soon as something has happened.
+    """
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
     count = len(jobs.eligible)
     first = jobs.eligible[jobs.arrival[0]]
-    begin = first - knobs[OFFSET]  # when the daemon's clocks began
+    calculation = first + knobs[CALC_PERIOD] - knobs[OFFSET] % knobs[CALC_PERIOD]
+    filled = first - knobs[OFFSET] % knobs[BF_INTERVAL]
+    looked = first - max(knobs[BATCH_DELAY], knobs[OFFSET] % knobs[SCHED_INTERVAL])
     counters[LAST_CALC] = first
     share_out(replay)
-    calculation = next_of(begin, knobs[CALC_PERIOD], first)
-    full = next_of(begin, knobs[SCHED_INTERVAL], first)
-    changed, dirty = NEVER, False
-    returning = next_return(replay, first)
+    happened, updated, changed = False, False, False  # since each looked last
+    returning, idle = next_return(replay.nodes.outage_end, first), NEVER
     while counters[CANCEL] == 0:
-        arrived = counters[ARRIVED]
-        if arrived == count and counters[QUEUED] == 0:
+        waiting = counters[QUEUED] > 0
+        if counters[ARRIVED] == count and not waiting:
             break
-        arrival = jobs.eligible[jobs.arrival[arrived]] if arrived < count else NEVER
-        completion = running.end[0] if counters[HELD] > 0 else NEVER
-        pending = counters[QUEUED] > 0
-        filling = NEVER
-        if pending and changed != NEVER and knobs[BACKFILLS]:
-            # It looks every so many seconds, whether something has changed or not.
-            filling = next_of(begin, knobs[BF_INTERVAL], changed)
-        looking = full if pending and dirty else NEVER
-        now = min(min(arrival, completion), min(min(filling, looking), calculation))
-        now = min(now, returning)
-        event = False
-        while counters[HELD] > 0 and running.end[0] == now:
-            job = end_next(replay)
-            note_use(replay, job, now)
-            event = True
-        while arrived < count and jobs.eligible[jobs.arrival[arrived]] == now:
-            job = jobs.arrival[arrived]
-            prioritize(replay, job, now)
-            insert_sorted(replay, job, counters[QUEUED])
-            counters[QUEUED] += 1
-            arrived += 1
-            event = True
-        counters[ARRIVED] = arrived
+        now = min(returning, calculation)
+        if counters[ARRIVED] < count:
+            now = min(now, jobs.eligible[jobs.arrival[counters[ARRIVED]]])
+        if counters[HELD] > 0:
+            now = min(now, running.end[0])
+        if waiting or happened:
+            now = min(now, looked + knobs[BATCH_DELAY if happened else SCHED_INTERVAL])
+        if (waiting or updated) and knobs[BACKFILLS]:
+            now = min(now, filled + knobs[BF_INTERVAL])
+        if not (waiting or happened):  # it has looked at an empty queue
+            looked += (now - looked - 1) // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
+        event = end_due(replay, now)
+        event |= admit_due(replay, now)
+        event |= now == returning
+        if now == returning:
+            returning = next_return(replay.nodes.outage_end, now)
         if now == calculation:
             recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]
-            changed, dirty = min(changed, now), True
-        if now == returning:
-            returning = next_return(replay, now)
-            event = True
-        if now >= full:
-            full = next_of(begin, knobs[SCHED_INTERVAL], now)
-            if now == looking:
-                start_by_priority(replay, now, count)
-                dirty = False
-        if event:
-            start_by_priority(replay, now, knobs[QUEUE_DEPTH])
-            changed, dirty = min(changed, now), True
-        if now == filling:
-            # Whatever starts is a change that the next pass looks at.
-            changed = now if backfill(replay, now) > 0 else NEVER
-        if counters[QUEUED] == 0:
-            changed = NEVER
-        idle = counters[QUEUED] > 0 and counters[HELD] == 0 and arrived == count
-        if idle and returning == NEVER and start_by_priority(replay, now, count) == 0:
+            changed = True
+        happened |= event
+        updated |= event
+        changed |= event
+        whole = now - looked >= knobs[SCHED_INTERVAL]
+        if whole or (happened and now - looked >= knobs[BATCH_DELAY]):
+            depth = count if whole else knobs[QUEUE_DEPTH]
+            changed |= start_by_priority(replay, now, depth) > 0
+            looked, happened = now, False
+        waiting = counters[QUEUED] > 0
+        if (waiting or updated) and now - filled >= knobs[BF_INTERVAL]:
+            filled, updated = now, False
+            if waiting and changed and knobs[BACKFILLS]:
+                changed = backfill(replay, now) > 0
+        # Where nothing runs or comes and both have looked in vain, nothing will ever start.
+        lone = waiting and counters[HELD] == 0 and counters[ARRIVED] == count
+        if not lone or returning != NEVER:
+            idle = NEVER
+        elif idle == NEVER:
+            idle = now
+        elif now - idle > knobs[SCHED_INTERVAL] + knobs[BF_INTERVAL]:
             counters[STUCK] = 1
             break
 

@@ -12,7 +12,6 @@ from queuesmith.compiled.arrays import (
     INT_TABLE,
     INTS,
     REALS,
-    TRUTH_TABLE,
     TRUTHS,
 )
 from queuesmith.compiled.heap import rise, sink
@@ -22,12 +21,13 @@ from queuesmith.engine.kernels.constants import COUNTERS, NOBODY
 BF_INTERVAL, BF_WINDOW, BF_RESOLUTION, BF_MAX_TEST, BF_MAX_USER, BF_MAX_PARTITION = range(6)
 BF_MAX_START, WINDOW_STEP, QUEUE_DEPTH, SCHED_INTERVAL, CALC_PERIOD, MAX_AGE = range(6, 12)
 FAIR_TREE, EPOCH, START_DELAY, COMPLETION_DELAY, BACKFILLS, OFFSET = range(12, 18)
-KNOBS = 18
+BATCH_DELAY, BF_SPACE, KILL_DELAY, ALIGNED = range(18, 22)
+KNOBS = 22
 # Places in the array of knobs that are real numbers.
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
-QUEUED, HELD, PASSES, STUCK, LAST_CALC = range(COUNTERS, COUNTERS + 5)
-SLURM_COUNTERS = COUNTERS + 5
+QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
+SLURM_COUNTERS = COUNTERS + 7
 #: What limits count: cores, nodes, memory, GPUs, jobs.
 COUNTED = 5
 
@@ -56,22 +56,33 @@ class SlurmJobs(NamedTuple):
     user: Any
     association: Any
     least_loaded: Any
-    kind: Any  # the same for jobs that ask for the same
+    shape: Any  # the same for jobs that ask for the same
+    kind: Any  # the same for jobs that ask for the same, for as long
     first_piece: Any  # where its pieces stand
-    first_limit: Any  # where its limits stand; one more entry than jobs
-    limits: Any  # the numbers of the limits of all jobs, one job after the other
-    amounts: Any  # what it counts in limits
     fixed_priority: Any  # all factors that never change, weighted
     billing: Any  # what a second of it counts in fair-share
 
 
-SLURM_JOBS = types.NamedTuple(
-    [FROZEN_INTS] * 25 + [FROZEN_INT_TABLE, FROZEN_REALS, FROZEN_REALS], SlurmJobs
+SLURM_JOBS = types.NamedTuple([FROZEN_INTS] * 24 + [FROZEN_REALS] * 2, SlurmJobs)
+
+
+class JobLimits(NamedTuple):
+    """The limits of QOS and associations, and what counts in them."""
+
+    first: Any  # where the limits of each job stand; one more entry than jobs
+    numbers: Any  # those of all jobs, one job after the other
+    amounts: Any  # what each job counts
+    most: Any  # of each thing, one row a limit
+    used: Any
+
+
+LIMITS_TYPE = types.NamedTuple(
+    [FROZEN_INTS, FROZEN_INTS, FROZEN_INT_TABLE, FROZEN_INT_TABLE, INT_TABLE], JobLimits
 )
 
 
 class SlurmNodes(NamedTuple):
-    """The nodes, in the order of their names."""
+    """The nodes, in the order of their names; sets of them as in ``slurm_sets``."""
 
     cores: Any
     memory: Any
@@ -88,10 +99,7 @@ class SlurmNodes(NamedTuple):
 
 
 SLURM_NODES = types.NamedTuple(
-    [FROZEN_INTS] * 5
-    + [FROZEN_INT_TABLE, TRUTH_TABLE, TRUTH_TABLE]
-    + [FROZEN_INTS] * 3
-    + [TRUTH_TABLE],
+    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 3 + [FROZEN_INT_TABLE],
     SlurmNodes,
 )
 
@@ -115,12 +123,14 @@ class NodeChoice(NamedTuple):
     room: Any  # the cores of each node that a job could have
     node: Any
     cores: Any
-    usable: Any
-    spare: Any
+    usable: Any  # sets of nodes
+    ready: Any
+    chosen: Any
+    away: Any
     switches: Any  # first, last, number and cores of the nodes of each
 
 
-CHOICE_TYPE = types.NamedTuple([INTS, INTS, INTS, TRUTHS, TRUTHS, INT_TABLE], NodeChoice)
+CHOICE_TYPE = types.NamedTuple([INTS] * 7 + [INT_TABLE], NodeChoice)
 
 
 class NodePieces(NamedTuple):
@@ -129,10 +139,14 @@ class NodePieces(NamedTuple):
     count: Any  # of each job
     node: Any
     cores: Any
+    memory: Any
     gpus: Any
+    job: Any
+    next: Any  # the piece on the same node that is due next
+    first: Any  # of each node, the piece that is due first
 
 
-PIECES_TYPE = types.NamedTuple([INTS, INTS, INTS, INT_TABLE], NodePieces)
+PIECES_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 3, NodePieces)
 
 
 class SlurmRunning(NamedTuple):
@@ -142,9 +156,26 @@ class SlurmRunning(NamedTuple):
     job: Any
     due: Any
     due_job: Any
+    expected: Any  # of each job, the end that Slurm expects
+    order: Any  # of each job, its place among all that have begun
 
 
-SLURM_RUNNING = types.NamedUniTuple(INTS, 4, SlurmRunning)
+SLURM_RUNNING = types.NamedUniTuple(INTS, 6, SlurmRunning)
+
+
+class Ready(NamedTuple):
+    """When each node has room for jobs of a shape, should all that run there keep to their limits.
+
+    There may be fewer rows than shapes: a row is then worked out anew when its shape changes.
+    """
+
+    at: Any
+    shape: Any  # whose row it is
+    checked: Any  # how many changes of nodes the row has seen
+    changed: Any  # of each node, its last change
+
+
+READY_TYPE = types.NamedTuple([INT_TABLE, INTS, INTS, INTS], Ready)
 
 
 class Reserved(NamedTuple):
@@ -156,7 +187,22 @@ class Reserved(NamedTuple):
     free: Any
 
 
-RESERVED_TYPE = types.NamedTuple([INTS, INTS, INTS, TRUTH_TABLE], Reserved)
+RESERVED_TYPE = types.NamedTuple([INTS, INTS, INTS, INT_TABLE], Reserved)
+
+
+class Hopeful(NamedTuple):
+    """The kinds of waiting jobs of which some could still start in a pass of the backfill."""
+
+    kind: Any  # those that are
+    job: Any  # of each kind, a job
+    place: Any  # of each kind, the last place in the queue
+    seen: Any  # of each kind, the pass that has looked
+    nodes: Any  # of each kind, the nodes with room that nobody has reserved
+    begin: Any  # of each kind, from when on it was tried last
+    tried: Any  # of each kind, the pass that has tried
+
+
+HOPEFUL_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 2, Hopeful)
 
 
 class FairShares(NamedTuple):
@@ -189,16 +235,16 @@ class SlurmReplay(NamedTuple):
     choice: NodeChoice
     pieces: NodePieces
     running: SlurmRunning
+    ready: Ready
     reserved: Reserved
+    hopeful: Hopeful
     shares: FairShares
-    limit: Any  # the most of each thing, one row a limit
-    used: Any
+    limits: JobLimits
     queue: Any
     priority: Any
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
-    tried: Any  # in which pass, and from when on, a kind of job was tried last
     knobs: Any
     weights: Any
     counters: Any
@@ -208,8 +254,8 @@ class SlurmReplay(NamedTuple):
 SLURM_REPLAY = types.NamedTuple(
     [
         *(SLURM_JOBS, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE, PIECES_TYPE, SLURM_RUNNING),
-        *(RESERVED_TYPE, SHARES_TYPE, FROZEN_INT_TABLE, INT_TABLE, INTS, INTS, INTS, INTS, TRUTHS),
-        *(INT_TABLE, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+        *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
+        *(INTS, INTS, INTS, INTS, TRUTHS, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
 )
@@ -227,24 +273,22 @@ def _move_end(running, goal, source):
 
 
 @kernel
-def over_limit(replay, job):
+def over_limit(limits, job):
     """Tell whether a limit of its QOS or association keeps a job from starting."""
-    jobs = replay.jobs
-    for i in range(jobs.first_limit[job], jobs.first_limit[job + 1]):
-        number = jobs.limits[i]
+    for i in range(limits.first[job], limits.first[job + 1]):
+        number = limits.numbers[i]
         for what in range(COUNTED):
-            amount = replay.used[number, what] + jobs.amounts[job, what]
-            if jobs.amounts[job, what] > 0 and amount > replay.limit[number, what]:
+            amount = limits.used[number, what] + limits.amounts[job, what]
+            if limits.amounts[job, what] > 0 and amount > limits.most[number, what]:
                 return True
     return False
 
 
 @kernel
-def _count_in_limits(replay, job, sign):
-    jobs = replay.jobs
-    for i in range(jobs.first_limit[job], jobs.first_limit[job + 1]):
+def _count_in_limits(limits, job, sign):
+    for i in range(limits.first[job], limits.first[job + 1]):
         for what in range(COUNTED):
-            replay.used[jobs.limits[i], what] += sign * jobs.amounts[job, what]
+            limits.used[limits.numbers[i], what] += sign * limits.amounts[job, what]
 
 
 @kernel
@@ -257,7 +301,7 @@ def _memory_of(jobs, nodes, job, node, cores):
 
 
 @kernel
-def take_nodes(replay, job, count):
+def _take_nodes(replay, job, count):
     """Give a job the nodes that were chosen for it."""
     jobs, nodes, free, choice, pieces = (
         replay.jobs,
@@ -268,11 +312,15 @@ def take_nodes(replay, job, count):
     )
     pieces.count[job] = count
     for i in range(count):
-        node, cores, at = choice.node[i], choice.cores[i], jobs.first_piece[job] + i
-        pieces.node[at] = node
-        pieces.cores[at] = cores
+        node, cores, piece = choice.node[i], choice.cores[i], jobs.first_piece[job] + i
+        pieces.node[piece] = node
+        pieces.cores[piece] = cores
+        pieces.job[piece] = job
+        _note_change(replay.ready, replay.counters, node)
+        _hang_in(pieces, replay.running.expected, piece)
         free.cores[node] -= cores
-        free.memory[node] -= _memory_of(jobs, nodes, job, node, cores)
+        pieces.memory[piece] = _memory_of(jobs, nodes, job, node, cores)
+        free.memory[node] -= pieces.memory[piece]
         free.jobs[node] += 1
         if jobs.exclusive[job] == 2:
             free.owner[node] = jobs.user[job]
@@ -280,41 +328,73 @@ def take_nodes(replay, job, count):
         for kind in range(nodes.gpus.shape[1]):
             if jobs.gpu_type[job] == NOBODY or jobs.gpu_type[job] == kind:
                 taken = min(needed, free.gpus[node, kind])
-                pieces.gpus[at, kind] = taken
+                pieces.gpus[piece, kind] = taken
                 free.gpus[node, kind] -= taken
                 needed -= taken
 
 
 @kernel
-def give_back(replay, job, free):
-    """Release what a job holds, as a state of the nodes sees it."""
-    jobs, nodes, pieces = replay.jobs, replay.nodes, replay.pieces
-    first = jobs.first_piece[job]
-    for at in range(first, first + pieces.count[job]):
-        node, cores = pieces.node[at], pieces.cores[at]
-        free.cores[node] += cores
-        free.memory[node] += _memory_of(jobs, nodes, job, node, cores)
-        free.jobs[node] -= 1
-        if free.jobs[node] == 0:
-            free.owner[node] = NOBODY
-        for kind in range(nodes.gpus.shape[1]):
-            free.gpus[node, kind] += pieces.gpus[at, kind]
+def _note_change(ready, counters, node):
+    counters[CHANGES] += 1
+    ready.changed[node] = counters[CHANGES]
+
+
+@kernel
+def _hang_in(pieces, expected, piece):
+    """Put a piece into the list of its node, behind all that are due no later."""
+    node, due = pieces.node[piece], expected[pieces.job[piece]]
+    before, after = NOBODY, pieces.first[node]
+    while after != NOBODY and expected[pieces.job[after]] <= due:
+        before, after = after, pieces.next[after]
+    pieces.next[piece] = after
+    if before == NOBODY:
+        pieces.first[node] = piece
+    else:
+        pieces.next[before] = piece
+
+
+@kernel
+def _take_out(pieces, piece):
+    node = pieces.node[piece]
+    if pieces.first[node] == piece:
+        pieces.first[node] = pieces.next[piece]
+        return
+    before = pieces.first[node]
+    while pieces.next[before] != piece:
+        before = pieces.next[before]
+    pieces.next[before] = pieces.next[piece]
+
+
+@kernel
+def give_back(pieces, piece, free):
+    """Release a piece of a job, as a state of the nodes sees it."""
+    node = pieces.node[piece]
+    free.cores[node] += pieces.cores[piece]
+    free.memory[node] += pieces.memory[piece]
+    free.jobs[node] -= 1
+    if free.jobs[node] == 0:
+        free.owner[node] = NOBODY
+    for kind in range(free.gpus.shape[1]):
+        free.gpus[node, kind] += pieces.gpus[piece, kind]
 
 
 @kernel
 def start_on_nodes(replay, job, count, now):
     """Let a job run from now on, on the nodes that were chosen."""
     running, counters, knobs = replay.running, replay.counters, replay.knobs
-    take_nodes(replay, job, count)
-    _count_in_limits(replay, job, 1)
     begin = now + knobs[START_DELAY]
+    due = begin + replay.jobs.limit[job]
+    counters[BEGUN] += 1
+    running.expected[job] = due
+    running.order[job] = counters[BEGUN]
     replay.start[job] = begin
+    _take_nodes(replay, job, count)
+    _count_in_limits(replay.limits, job, 1)
     size = counters[HELD]
     end = begin + replay.jobs.runtime[job] + knobs[COMPLETION_DELAY]
     place = rise(running, size, end, _end_at, _move_end)
     running.end[place] = end
     running.job[place] = job
-    due = begin + replay.jobs.limit[job]
     place = size
     while place > 0 and running.due[place - 1] > due:
         running.due[place] = running.due[place - 1]
@@ -328,7 +408,7 @@ def start_on_nodes(replay, job, count, now):
 @kernel
 def end_next(replay):
     """Release what the job that ends first holds, and return it."""
-    running, counters = replay.running, replay.counters
+    running, counters, pieces = replay.running, replay.counters, replay.pieces
     job = running.job[0]
     size = counters[HELD] - 1
     counters[HELD] = size
@@ -342,6 +422,10 @@ def end_next(replay):
     for i in range(place, size):
         running.due[i] = running.due[i + 1]
         running.due_job[i] = running.due_job[i + 1]
-    give_back(replay, job, replay.free)
-    _count_in_limits(replay, job, -1)
+    first = replay.jobs.first_piece[job]
+    for piece in range(first, first + pieces.count[job]):
+        give_back(pieces, piece, replay.free)
+        _take_out(pieces, piece)
+        _note_change(replay.ready, counters, pieces.node[piece])
+    _count_in_limits(replay.limits, job, -1)
     return job

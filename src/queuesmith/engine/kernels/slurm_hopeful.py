@@ -1,0 +1,79 @@
+"""Which waiting jobs could still start in a pass of the backfill.
+
+In a pass, room only shrinks and reservations only grow. So a kind of job that has too few nodes
+left with room that nobody has reserved cannot start any more, and where that is true of all that
+are still to come, the pass is over.
+"""
+
+from queuesmith.compiled import kernel
+from queuesmith.engine.kernels.slurm_ready import NOW, find_ready, ready_row, room_on
+from queuesmith.engine.kernels.slurm_sets import at_least, remove, remove_all
+from queuesmith.engine.kernels.slurm_state import PASSES, QUEUED, over_limit
+
+
+@kernel
+def find_hopeful(replay):
+    """Find the kinds of waiting jobs that have room now; return how many."""
+    hopeful, jobs, count = replay.hopeful, replay.jobs, 0
+    this_pass = replay.counters[PASSES]
+    for place in range(replay.counters[QUEUED]):
+        job = replay.queue[place]
+        kind = jobs.kind[job]
+        if hopeful.seen[kind] != this_pass:
+            hopeful.seen[kind] = this_pass
+            hopeful.place[kind] = -1
+            hopeful.job[kind] = job
+            row, nodes = ready_row(replay, job), replay.nodes.sets[jobs.node_set[job]]
+            if find_ready(replay.ready.at[row], nodes, NOW, hopeful.nodes[kind]) >= jobs.least[job]:
+                hopeful.kind[count] = kind
+                hopeful.place[kind] = place
+                count += 1
+        elif hopeful.place[kind] >= 0 and not over_limit(replay.limits, job):
+            hopeful.place[kind] = place
+    return count
+
+
+@kernel
+def last_hopeful(hopeful, count):
+    """Return the last place in the queue of a job that may still start, -1 where there is none."""
+    last = -1
+    for i in range(count):
+        last = max(last, hopeful.place[hopeful.kind[i]])
+    return last
+
+
+@kernel
+def give_up_reserved(replay, count, now, begin):
+    """Leave out nodes that are now reserved from an instant on; return how many kinds are left."""
+    hopeful, jobs, left = replay.hopeful, replay.jobs, 0
+    for i in range(count):
+        kind = hopeful.kind[i]
+        if now + jobs.limit[hopeful.job[kind]] >= begin:
+            remove_all(hopeful.nodes[kind], replay.choice.chosen)
+        left = _keep(hopeful, kind, jobs.least[hopeful.job[kind]], left)
+    return left
+
+
+@kernel
+def give_up_taken(replay, count, taken):
+    """Leave out the nodes on which a start has left no room; return how many kinds are left."""
+    hopeful, jobs, left = replay.hopeful, replay.jobs, 0
+    for i in range(count):
+        kind = hopeful.kind[i]
+        job = hopeful.job[kind]
+        for k in range(taken):
+            node = replay.choice.node[k]
+            room = room_on(jobs, replay.nodes, job, replay.free, node)
+            if room == 0:
+                remove(hopeful.nodes[kind], node)
+        left = _keep(hopeful, kind, jobs.least[job], left)
+    return left
+
+
+@kernel
+def _keep(hopeful, kind, least, left):
+    """Keep a kind among those that may start, if it has enough nodes."""
+    if at_least(hopeful.nodes[kind], least):
+        hopeful.kind[left] = kind
+        left += 1
+    return left
