@@ -71,8 +71,12 @@ def gap(
             "may differ from run to run, one that is proven optimal costs the same."
         ),
     ] = SolveOptions.seed,
-    fewest: Annotated[int, typer.Option(help="Only steps with so many waiting jobs.")] = 1,
-    most: Annotated[int | None, typer.Option(help="Only steps with at most so many.")] = None,
+    fewest: Annotated[
+        int, typer.Option(help="Only look at steps with at least this many waiting jobs.")
+    ] = 1,
+    most: Annotated[
+        int | None, typer.Option(help="Only look at steps with at most this many waiting jobs.")
+    ] = None,
     seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = (
         SolveOptions.seconds
     ),
