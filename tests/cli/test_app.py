@@ -13,6 +13,7 @@ from queuesmith import __version__
 from queuesmith.base import errors
 from queuesmith.cli import logs as log_commands
 from queuesmith.cli import main
+from queuesmith.cli.interrupting import stopped_sentence
 
 LOG = ("--log-format", "--columns", "--timezone", "--overrun", "--strict", "--head", "--between")
 LOG += ("--load-factor", "--groups", "--thresholds", "--quiet")
@@ -233,3 +234,52 @@ def test_ctrl_c_during_a_replay_stops_it_with_one_sentence_and_no_file(tmp_path)
     assert (process.returncode, out) == (130, "")
     assert err == "error: stopped before it was done; no half-written file is left.\n"
     assert {path.name for path in tmp_path.iterdir()} == {"long.swf", "begun"}
+
+
+# A library that does not look up: it sleeps in C, and Ctrl-C is blocked meanwhile.
+BUSY = """
+import ctypes, signal, sys, threading
+from pathlib import Path
+from queuesmith.cli import replays, run
+
+def busy(*_, **__):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    hidden = threading.Thread(target=ctypes.CDLL(None).sleep, args=(100,))
+    hidden.start()
+    Path("begun").touch()
+    if "thread" in sys.argv:
+        hidden.join(1000)
+    while ctypes.CDLL(None).sleep(100):
+        pass
+
+replays._compare = busy
+run()
+"""
+
+
+@pytest.mark.parametrize("where", ["thread", "main"])
+def test_ctrl_c_ends_a_command_though_a_library_is_busy(tmp_path, where):
+    words = [sys.executable, "-c", BUSY, "compare", "a.swf", "--policies", where]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        try:
+            while not (tmp_path / "begun").exists():
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.05)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err == "error: stopped before it was done; no half-written file is left.\n"
+
+
+def test_what_was_finished_before_ctrl_c_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "no half-written file is left" in stopped_sentence(["tune", "a", "--store", "r.sqlite"])
+    (tmp_path / "r.sqlite").touch()
+    for words in (["tune", "a", "--store", "r.sqlite"], ["tune", "a", "--store=r.sqlite"]):
+        said = stopped_sentence(words)
+        assert "is kept in 'r.sqlite', and the same command goes on from there" in said
+    (tmp_path / "t.csv.unfinished").touch()
+    assert "'t.csv.unfinished'" in stopped_sentence(["sweep", "a", "--out", "t.csv"])

@@ -157,7 +157,30 @@ def test_explain_counts_over_a_log(run, jobs, policy):
 def test_explain_takes_any_policy(run, log):
     assert run("simulate", log, "--policy", "sjf+easy", "--save-policy", "sjf.json").code == 0
     outcome = run("explain", "sjf.json", log)
-    assert outcome.out == "Policy 'sjf+easy':\n  always: short jobs first with EASY.\n"
+    assert outcome.out.startswith("Policy 'sjf+easy':\n  always: short jobs first with EASY.\n")
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("fcfs+easy", "a job may overtake if it does not delay the first job's reservation"),
+        ("wfp3", "jobs may change places while they wait"),
+        ("power(alpha=2)+list", "parameters of the order: alpha = 2, "),
+        ("dynp", "planned under fcfs, sjf, ljf, and the plans compared by sldwa"),
+        ("slurm(bf_interval=60)", "the machine's slurm.conf, but with bf_interval = 60"),
+    ],
+)
+def test_explain_takes_a_policy_as_one_writes_it(run, policy, told):
+    outcome = run("explain", policy)
+    assert outcome.code == 0, outcome.err
+    assert told in outcome.out
+
+
+@pytest.mark.parametrize(("policy", "meant"), [("fsfc+easy", "fcfs"), ("fcfs+eazy", "easy")])
+def test_a_slip_in_a_policy_is_answered_with_what_was_meant(run, policy, meant):
+    outcome = run("explain", policy)
+    assert outcome.code == 2
+    assert f"Did you mean '{meant}'?" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from queuesmith import read
+from tests.cli.conftest import fits_a_terminal
 
 CORE = ("id", "submit", "runtime", "walltime", "cores", "user", "group")
 
@@ -249,3 +250,37 @@ def test_scale_asks_for_the_size_where_the_log_does_not_state_it(run, log, tmp_p
     assert outcome.code == 2
     assert outcome.err.endswith("Give --from N.\n")
     assert not (tmp_path / "out.swf").exists()
+
+
+@pytest.mark.usefixtures("narrow")
+def test_describe_says_who_waited_how_long_where_history_is_known(run, sacct):
+    outcome = run("describe", sacct)
+    assert outcome.code == 0
+    assert fits_a_terminal(outcome.out)
+    for word in ("partition", "qos", "account", "user", "size", "hour", "longest"):
+        assert word in outcome.out
+    found = json.loads(run("describe", sacct, "--format", "json").out)
+    assert found["waits"]["user"][0] == {
+        "part": "ann",
+        "jobs": 2,
+        "mean": 1807.0,
+        "median": 1807.0,
+        "p95": pytest.approx(3424.3),
+        "longest": 3604.0,
+    }
+    only = run("describe", sacct, "--by", "user").out
+    assert "ann" in only and "account" not in only
+
+
+def test_describe_takes_a_number_of_cores_and_says_where_history_contradicts_it(run, sacct):
+    assert "contradicts" not in run("describe", sacct, "--cores", 4).out
+    outcome = run("describe", sacct, "--cores", 3)
+    assert "4 cores were really busy at once, but it has 3" in outcome.out
+    assert json.loads(run("describe", sacct, "--cores", 3, "--format", "json").out)["load"] > 0
+
+
+def test_waits_are_not_shown_of_a_log_without_history(run, log):
+    assert "longest" not in run("describe", log).out
+    outcome = run("describe", log, "--by", "user")
+    assert outcome.code == 1
+    assert "does not tell when its jobs really began" in outcome.err

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from queuesmith.planning import Snapshot
+from tests.cli.conftest import fits_a_terminal
 from tests.planning.test_gap import KEYS
 from tests.planning.twins import random_snapshot
 
@@ -31,7 +32,13 @@ def test_gap_takes_any_policy_and_shows_averages_and_telling_steps(run, log):
     outcome = run("gap", log, "--policy", "sjf+easy", *QUICK, "--quiet")
     assert outcome.code == 0
     assert "mean_proven_gap_percent" in outcome.out
-    assert "submission" in outcome.out
+    assert "submission (h)" in outcome.out
+    assert "% of the plans are proven optimal" in outcome.out
+
+
+@pytest.mark.usefixtures("narrow")
+def test_gap_fits_a_terminal(run, log):
+    assert fits_a_terminal(run("gap", log, *QUICK, "--quiet").out)
 
 
 def test_gap_compares_the_candidates_of_its_planner_by_its_metric(run, log):

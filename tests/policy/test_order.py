@@ -79,7 +79,8 @@ def test_an_unknown_parameter_is_answered_with_those_there_are():
     with pytest.raises(PolicyError) as error:
         Order(patient_wide).having(wait_powr=2)
     assert str(error.value) == (
-        "order 'patient_wide' has no parameter 'wait_powr'. Choose from: width_power, wait_power."
+        "order 'patient_wide' has no parameter 'wait_powr'. Did you mean 'wait_power'? "
+        "Choose from: width_power, wait_power."
     )
 
 

@@ -45,10 +45,10 @@ def test_features_that_hardly_matter_are_left_out():
     [
         ([5, 5, 0, 0], "first come, first served with EASY or group order with EASY"),
         ([0, 1, 0, 0], "rather group order with EASY"),
-        ([0, 0, 5, -5], "short jobs first without backfilling; by no means Greedy"),
+        ([0, 0, 5, -5], "short jobs first without backfilling; never Greedy"),
         ([1, 1, 1, 1], "no preference"),
-        ([-5, -5, -5, 0], "rather Greedy; by no means first come, first served with EASY or "),
-        ([0.4, 3.7, -4, 0], "group order with EASY; by no means short jobs first without"),
+        ([-5, -5, -5, 0], "rather Greedy; never first come, first served with EASY or "),
+        ([0.4, 3.7, -4, 0], "group order with EASY; never short jobs first without"),
     ],
 )
 def test_weights_become_words(weights, words):
@@ -118,7 +118,9 @@ def test_each_class_is_told_once_and_truly(seed, counted):
 
 def test_any_other_policy_is_one_sentence():
     assert explain(Policy.parse("sjf+list")) == (
-        "Policy 'sjf+list':\n  always: short jobs first with list scheduling."
+        "Policy 'sjf+list':\n  always: short jobs first with list scheduling.\n"
+        "  the order sjf: shortest walltime first.\n"
+        "  the backfill list: any job that fits may start, in queue order."
     )
     assert strategy_words(Policy.parse("power(alpha=2)+easy")) == "order power(alpha=2) with EASY"
 

@@ -64,8 +64,14 @@ def test_an_overrun_cuts_the_runtime_where_asked():
         ({"runtime": [-1, 6, 7]}, "never ran (no runtime)"),
         ({"requested_cores": [0, 1, 1], "allocated_cores": [-1, 1, 1]}, "no number of cores"),
         ({"submit": [-1, 10, 20]}, "no submit time"),
-        ({"runtime": [LARGEST_TIME + 1, 6, 7]}, "a number too large to be true"),
-        ({"requested_cores": [LARGEST_WIDTH + 1, 1, 1]}, "a number too large to be true"),
+        (
+            {"runtime": [LARGEST_TIME + 1, 6, 7]},
+            "an impossibly large time or number of cores",
+        ),
+        (
+            {"requested_cores": [LARGEST_WIDTH + 1, 1, 1]},
+            "an impossibly large time or number of cores",
+        ),
     ],
 )
 def test_what_cannot_run_is_left_out_and_counted(columns, reason):

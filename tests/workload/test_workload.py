@@ -248,7 +248,7 @@ def test_grouping_by_a_column_takes_its_numbers_and_names(jobs):
 @pytest.mark.parametrize("column", ["color", "submit", "weight"])
 def test_grouping_by_an_unfit_column_names_the_fit_ones(jobs, column):
     jobs = jobs.replaced(extra={**jobs.extra, "weight": np.ones(4)})
-    with pytest.raises(WorkloadError, match=rf"'{column}' to group by\. .* queue, real_start"):
+    with pytest.raises(UsageError, match=rf"'{column}' to group by\. .* queue, real_start"):
         jobs.grouped(by=column)
 
 

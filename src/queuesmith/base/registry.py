@@ -53,10 +53,24 @@ def entry(
     return entries[known(kind, name, entries, way_out=way_out, error=error)]
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return a question for the nearest name there is, with a space behind it; empty for none.
+
+    >>> did_you_mean("fsfc", ["sjf", "fcfs"])
+    "Did you mean 'fcfs'? "
+    """
+    written, choices = str(name), list(names)
+    near = difflib.get_close_matches(written, choices, n=1)
+    if not near and len(written) > 2:
+        # Letters in the wrong order are few slips, but little of a short word is alike.
+        same = [each for each in choices if sorted(each) == sorted(written)]
+        near = same or difflib.get_close_matches(written.lower(), choices, n=1, cutoff=0.5)
+    return f"Did you mean '{near[0]}'? " if near else ""
+
+
 def no_such(kind: str, name: object, names: Iterable[str], way_out: str = "") -> str:
     """Return the sentence for a name that there is not, with the nearest there is."""
     choices = list(names)
-    near = difflib.get_close_matches(str(name), choices, n=1)
-    hint = f"Did you mean '{near[0]}'? " if near else ""
+    hint = did_you_mean(name, choices)
     other = f"; or {way_out}" if way_out else ""
     return f"there is no {kind} '{name}'. {hint}Choose from: {', '.join(choices)}{other}."

@@ -34,11 +34,16 @@ from queuesmith.cli import (
 )
 from queuesmith.cli.compiling import tell_of_compiling
 from queuesmith.cli.help import PanelCommand, PanelGroup, in_panels
+from queuesmith.cli.interrupting import (
+    STOPPED,
+    end_now,
+    end_soon_after_ctrl_c,
+    ended_by_itself,
+    stopped_sentence,
+)
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
-STOPPED = 130
-
 app = typer.Typer(
     name="queuesmith",
     cls=PanelGroup,
@@ -132,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("there is not enough memory for so many jobs. Take fewer of them.", 1)
     if code == STOPPED:  # typer returns it after Ctrl-C
-        return _fail("stopped before it was done; no half-written file is left.", STOPPED)
+        return _fail(stopped_sentence(words), STOPPED)
     return code or 0
 
 
@@ -142,7 +147,13 @@ def run() -> None:
     # A terminal that knows no stars gets question marks.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    sys.exit(main())
+    words = sys.argv[1:]
+    end_soon_after_ctrl_c(words)
+    code = main(words)
+    if code == STOPPED:
+        ended_by_itself()
+        end_now(words)  # without waiting for what still runs in threads
+    sys.exit(code)
 
 
 def _fail(sentence: str, code: int) -> int:
@@ -154,7 +165,8 @@ def _wrong_call(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "queuesmith"
     message = getattr(error, "format_message", error.__str__)()
-    return f"{message.rstrip('.')}. See '{command} --help'."
+    end = "" if message.endswith("?") else "."
+    return f"{message.rstrip('.')}{end} See '{command} --help'."
 
 
 def _write_no_more() -> None:

@@ -24,7 +24,7 @@ OPTION_PANELS = {
     "What counts": ("objective", "longest_wait", "no_worse", "metrics", "bound", "split"),
     "Output": (
         *("out", "report", "plot", "picture", "schedule", "figures", "format", "store"),
-        *("quiet", "intervals", "title", "trust", "help"),
+        *("quiet", "intervals", "title", "trust", "help", "by"),
     ),
 }
 METHOD = "The method"

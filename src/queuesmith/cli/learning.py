@@ -36,7 +36,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
-from queuesmith.cli.trust import Trust, loaded_policy
+from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
 if TYPE_CHECKING:
     from queuesmith.learning import Tuned
@@ -232,7 +232,10 @@ def print_tuned(
 
 
 def explain(
-    policy: Annotated[Path, typer.Argument(help="A policy's JSON file, as tune writes it.")],
+    policy: Annotated[
+        str,
+        typer.Argument(help="A policy as one writes it, or its JSON file, as tune writes it."),
+    ],
     log: Annotated[
         Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
     ] = None,
@@ -247,7 +250,10 @@ def explain(
     load_engine()
     from queuesmith.policy.sentences import explain, sentences
 
-    known = loaded_policy(policy, trust=trust)
+    is_file = policy.endswith(".json") or Path(policy).is_file()
+    known = (
+        loaded_policy(Path(policy), trust=trust) if is_file else chosen_policy(policy, trust=trust)
+    )
     counts, chosen = _decisions(known, log, cores, quiet) if log is not None else (None, {})
     if format is Format.table:
         print(explain(known, counts))

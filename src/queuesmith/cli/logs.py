@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError
 from queuesmith.base.registry import entry
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, with_options
 from queuesmith.cli.output import (
@@ -15,6 +17,8 @@ from queuesmith.cli.output import (
     check_targets,
     print_json,
     print_rows,
+    print_sentences,
+    print_table,
     tell,
     tell_changes,
     working,
@@ -22,6 +26,10 @@ from queuesmith.cli.output import (
 
 if TYPE_CHECKING:
     from queuesmith.workload import Workload
+    from queuesmith.workload.waits import Waits
+
+#: Of a long list of users or accounts so many are shown, those with the most jobs.
+MOST_PARTS = 10
 
 Out = Annotated[Path, typer.Option(help="The file to write: .swf, .swf.gz, .csv or .parquet.")]
 
@@ -29,23 +37,96 @@ Out = Annotated[Path, typer.Option(help="The file to write: .swf, .swf.gz, .csv 
 @with_options
 def describe(
     log: LogOptions,
+    cores: Annotated[
+        int | None, typer.Option(help="Number of processors; by default what the log says.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Show real waits by this alone, all of it: user, group, size, hour, or a column "
+            "of the log such as partition."
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the pictures to this HTML file.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Say what is in a job log: arrivals, sizes, runtimes, estimates, load by week."""
+    """Say what is in a job log: arrivals, sizes, runtimes, load by week, who waited how long."""
+    from queuesmith.cluster import as_cluster
+
     if plot is not None:
         _check_figure(plot)
     workload = log.read()
+    if cores is not None:
+        workload = workload.replaced(machine_cores=as_cluster(workload, None, cores).cores)
     description = workload.describe()
+    waits = real_waits(workload, by)
     if plot is not None:
         from queuesmith.figures.page import write_figures
 
         write_figures([description.plot()], plot, title=f"The jobs of {workload.name}")
         tell(f"wrote {plot}", quiet=log.quiet)
     if format is Format.json:
-        print_json(description.to_dict())
-    else:
-        print_rows([{"what": what, "value": value} for what, value in description.rows()], format)
+        plain = {column: [asdict(row) for row in rows] for column, rows in waits.items()}
+        print_json({**description.to_dict(), "waits": plain})
+        return
+    print_rows([{"what": what, "value": value} for what, value in description.rows()], format)
+    if format is Format.table:
+        for column, rows in waits.items():
+            print_waits(column, rows, most=None if by else MOST_PARTS)
+        contradiction = crowded(workload)
+        if contradiction:
+            print_sentences(contradiction)
+
+
+def real_waits(workload: Workload, by: str | None) -> dict[str, list[Waits]]:
+    """Return how long whom waited, by column; nothing where the log does not tell."""
+    from queuesmith.workload.waits import columns_of, waits_by
+
+    start = workload.real_start
+    if start is None:
+        if by is not None:
+            raise WorkloadError(
+                f"the log '{workload.name}' does not tell when its jobs really began, so --by has "
+                "no waits to show. Give a log with starts or waits."
+            )
+        return {}
+    columns = [by] if by else columns_of(workload)
+    return {column: waits_by(workload, start - workload.submit, column) for column in columns}
+
+
+def print_waits(column: str, rows: Sequence[Waits], *, most: int | None) -> None:
+    """Print the waits by one column in hours, of a long list those with the most jobs."""
+    shown = list(rows) if most is None or column in ("size", "hour") else list(rows)[:most]
+    table = [
+        {
+            column: row.part,
+            "jobs": row.jobs,
+            "mean wait (h)": row.mean / 3600,
+            "median (h)": row.median / 3600,
+            "95 % (h)": row.p95 / 3600,
+            "longest (h)": row.longest / 3600,
+        }
+        for row in shown
+    ]
+    print_table(table)
+    if len(shown) < len(rows):
+        print_sentences(f"{len(rows) - len(shown):,} more: --by {column} shows all.")
+
+
+def crowded(workload: Workload) -> str | None:
+    """Say so where more cores were really busy at once than the machine has."""
+    from queuesmith.workload.sacct import peak_cores
+
+    cores = workload.machine_cores
+    if cores is None or workload.real_start is None:
+        return None
+    peak = peak_cores(workload)
+    if peak <= cores:
+        return None
+    return (
+        f"The log contradicts the machine: {peak:,} cores were really busy at once, but it has "
+        f"{cores:,}. Give the right number with --cores, or the machine with --machine."
+    )
 
 
 def generate(

@@ -78,7 +78,9 @@ class LogOptions:
     def read(self) -> Workload:
         """Read the log, group its users, take the part that is asked for, say what was dropped."""
         from queuesmith.workload.files import read
+        from queuesmith.workload.slurm_text import zone_of
 
+        zone_of(self.timezone)
         with working(f"reading {self.log}", quiet=self.quiet):
             workload = read(
                 self.log,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The width of lines that go to a file or a pipe.
 WIDE = 200
+#: How many characters stand between two columns of a table.
+GAP = 2
 
 
 class Format(StrEnum):
@@ -71,19 +73,31 @@ def print_table(rows: Sequence[Mapping[str, Any]], *, right: Sequence[str] = ())
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in rows[0] if rows else ():
+    names = list(rows[0]) if rows else []
+    cells = {name: [_cell(row[name]) for row in rows] for name in names}
+    natural = sum(max(map(len, [name, *cells[name]])) for name in names)
+    narrow = natural + GAP * len(names) > line_width()
+    heads = {
+        name: name.replace("_", "_\n").replace(" ", "\n") if narrow else name for name in names
+    }
+    least = {name: _longest_word([heads[name], *cells[name]]) for name in names}
+    fits = sum(least.values()) + GAP * len(names) <= line_width()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in names:
         is_text = all(isinstance(row[name], str) for row in rows) and name not in right
-        # A number is never broken; words are, where a line ends.
         table.add_column(
-            name,
+            heads[name],
             justify="left" if is_text else "right",
             overflow="fold",
-            min_width=None if is_text else max(len(_cell(row[name])) for row in rows),
+            min_width=least[name] if fits else None,  # or rich would cut the last columns
         )
-    for row in rows:
-        table.add_row(*map(_cell, row.values()))
+    for row in zip(*cells.values(), strict=True):
+        table.add_row(*row)
     Console(width=line_width(), highlight=False, markup=False).print(table)
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max(len(word) for text in texts for word in text.split() or [""])
 
 
 def _cell(value: Any) -> str:

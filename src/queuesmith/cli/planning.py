@@ -16,6 +16,7 @@ from queuesmith.cli.output import (
     check_targets,
     print_json,
     print_rows,
+    print_sentences,
     print_table,
     progress,
     tell,
@@ -26,26 +27,12 @@ from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
 
 if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
-    from queuesmith.planning.gap import GapStudy
+    from queuesmith.planning.gap import GapStep, GapStudy
     from queuesmith.policy import AnyPolicy
     from queuesmith.schedule import Schedule
 
 #: What the replay of ``gap`` follows unless told otherwise.
 DEFAULT_POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"
-
-#: What a telling step is shown with (Grothklags and Streit, Table 1).
-SHOWN = (
-    "submission",
-    "jobs",
-    "makespan",
-    "run_time",
-    "policy",
-    "quality",
-    "loss_percent",
-    "gap_percent",
-    "status",
-    "seconds",
-)
 
 #: What the report of a plan compares.
 REPORTED = ("artww", "sldwa", "mean_response", "makespan", "utilization")
@@ -79,8 +66,12 @@ def gap(
             "may differ from run to run, one that is proven optimal costs the same."
         ),
     ] = SolveOptions.seed,
-    fewest: Annotated[int, typer.Option(help="Only steps with so many waiting jobs.")] = 1,
-    most: Annotated[int | None, typer.Option(help="Only steps with at most so many.")] = None,
+    fewest: Annotated[
+        int, typer.Option(help="Only look at steps with at least this many waiting jobs.")
+    ] = 1,
+    most: Annotated[
+        int | None, typer.Option(help="Only look at steps with at most this many waiting jobs.")
+    ] = None,
     seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = (
         SolveOptions.seconds
     ),
@@ -159,11 +150,22 @@ def _print_study(found: GapStudy, format: Format) -> None:
         print_rows([asdict(step) for step in found.steps], format)
         return
     print_table([{"what": what, "value": value} for what, value in found.rows()])
-    print_table([_telling(asdict(step)) for step in found.telling()])
+    print_table([_telling(step) for step in found.telling()])
+    print_sentences(found.conclusion)
 
 
-def _telling(step: dict[str, Any]) -> dict[str, Any]:
-    return {name: step[name] for name in SHOWN}
+def _telling(step: GapStep) -> dict[str, Any]:
+    """Return what a telling step is shown with (Grothklags and Streit, Table 1), times in hours."""
+    return {
+        "submission (h)": step.submission / 3600,
+        "jobs": step.jobs,
+        "makespan (h)": step.makespan / 3600,
+        "policy": step.policy,
+        "loss (%)": step.loss_percent,
+        "gap (%)": step.gap_percent,
+        "status": str(step.status),
+        "computing time (s)": step.seconds,
+    }
 
 
 @with_options

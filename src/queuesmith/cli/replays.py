@@ -89,8 +89,8 @@ def simulate(
     wanted = None if objective is None else Objective(objective, bound=counting.bound)
     requests = choices.requests()
     workload = log.read()
-    machine.tell_unused([chosen], quiet=log.quiet)
     cluster = truth.cluster(workload, machine, log)
+    machine.tell_unused([chosen], quiet=log.quiet)
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
         result = simulate_many(
             workload,
@@ -257,8 +257,8 @@ def _compare(
     if not chosen:
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
     workload = log.read()
-    machine.tell_unused(chosen, quiet=log.quiet)
     cluster = truth.cluster(workload, machine, log)
+    machine.tell_unused(chosen, quiet=log.quiet)
     with progress(f"replaying {len(chosen)} policies", quiet=log.quiet) as report:
         comparison = compare(
             workload,

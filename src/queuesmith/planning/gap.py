@@ -99,6 +99,22 @@ class GapStudy:
         best = {f"best_is_{name}": count for name, count in self.best_policies().items()}
         return list({**self.to_dict(), **further, **best}.items())
 
+    @property
+    def conclusion(self) -> str:
+        """What came out, and whether to believe it, in a sentence or two."""
+        told = self.to_dict()
+        loss, proven = told["mean_loss_percent"], told["mean_proven_gap_percent"]
+        fact = (
+            f"In {len(self.steps):,} steps with {told['mean_jobs']:,.0f} waiting jobs on average, "
+            f"the best of {', '.join(POLICIES)} loses {loss:.2g} % of {self.objective} to the best "
+            f"plan found, which is itself within {proven:.2g} % of the optimum."
+        )
+        if not proven < float("inf"):
+            return f"{fact} For some steps nothing is proven: give them more time."
+        at_most = f"So a policy could win {loss + proven:.2g} % at most"
+        sure = told["proven_optimal_percent"]
+        return f"{fact} {at_most}; {sure:.0f} % of the plans are proven optimal."
+
     def best_policies(self) -> dict[str, int]:
         """Return in how many steps each policy was the best."""
         names = [step.policy for step in self.steps]

@@ -43,7 +43,7 @@ class AnyPolicy(ABC):
             return self
         raise PolicyError(
             f"policy '{self}' has no parameter '{next(iter(parameters))}' that could be set. "
-            "Leave --set away; it is for policies written order+backfill."
+            "Leave --set out; it is for policies written order+backfill."
         )
 
     def save(self, path: str | Path) -> None:

@@ -14,6 +14,7 @@ from types import CodeType, MappingProxyType
 from typing import Any
 
 from queuesmith.base.errors import PolicyError, raise_if_interrupted
+from queuesmith.base.registry import did_you_mean
 from queuesmith.policy.trust import check_allowed
 from queuesmith.policy.user_files import is_file
 
@@ -91,7 +92,7 @@ class Order:
     def _check_parameter(self, name: str, value: float, defaults: Mapping[str, float]) -> float:
         if name not in defaults:
             raise PolicyError(
-                f"order '{self.name}' has no parameter '{name}'. "
+                f"order '{self.name}' has no parameter '{name}'. {did_you_mean(name, defaults)}"
                 f"Choose from: {', '.join(defaults) or '(it has none)'}."
             )
         if not _is_number(value):

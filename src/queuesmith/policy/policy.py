@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.registry import no_such
 from queuesmith.policy.any_policy import AnyPolicy, opened_policy_file
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.keep import Keep
@@ -46,9 +46,7 @@ class Policy(AnyPolicy):
 
     def __post_init__(self) -> None:
         if self.backfill not in BACKFILLS:
-            raise PolicyError(
-                f"there is no backfill '{self.backfill}'. Choose from: {', '.join(BACKFILLS)}."
-            )
+            raise PolicyError(no_such("backfill", self.backfill, BACKFILLS))
         if self.keep is not None and self.backfill not in KEEPING:
             raise PolicyError(
                 f"'{self}' keeps cores free under the backfill '{self.backfill}', which cannot. "
@@ -174,12 +172,7 @@ def find_order(name: str) -> Order:
     if ":" in name:
         return load_order(name)
     if name not in ORDERS:
-        near = difflib.get_close_matches(name, ORDERS, 1)
-        hint = f"Did you mean '{near[0]}'? " if near else ""
-        raise PolicyError(
-            f"there is no order '{name}'. {hint}Choose from: {', '.join(ORDERS)}; or give "
-            "FILE.py:FUNCTION."
-        )
+        raise PolicyError(no_such("order", name, ORDERS, "give FILE.py:FUNCTION"))
     return ORDERS[name]
 
 

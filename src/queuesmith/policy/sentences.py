@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.features import Feature, find_features
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBased, RuleBasePair
 from queuesmith.policy.rules import FuzzyRules, RigidRules
+from queuesmith.policy.self_tuning import DECIDERS, SelfTuning
+from queuesmith.policy.slurm import Slurm
 
 Ints = NDArray[np.int64]
 
@@ -117,6 +120,8 @@ def sentences(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None)
 def explain(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None) -> str:
     """Return a policy in words, as lines of text."""
     lines = [_heading(policy)]
+    if isinstance(policy, Policy):
+        return "\n".join([*lines, *_made_of(policy)])
     known = sentences(policy, rule_counts)
     for part in dict.fromkeys(sentence.part for sentence in known):
         if isinstance(policy, RuleBasePair):
@@ -129,8 +134,30 @@ def explain(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None) -
     return "\n".join(lines)
 
 
+def _made_of(policy: Policy) -> list[str]:
+    """Say what an order and a backfill do, line by line."""
+    order, backfill = policy.order, BACKFILLS[policy.backfill]
+    doc = (order.function.__doc__ or "").strip().splitlines()
+    meaning = doc[0].rstrip(".") if doc else "the job with the highest value of its function first"
+    lines = [
+        f"  always: {strategy_words(policy)}.",
+        f"  the order {order.name}: {meaning[:1].lower()}{meaning[1:]}.",
+        f"  the backfill {policy.backfill}: {backfill}.",
+    ]
+    if order.parameters:
+        values = ", ".join(f"{name} = {value:g}" for name, value in order.parameters.items())
+        lines.append(f"  parameters of the order: {values}.")
+    if not order.fixed:
+        lines.append("  jobs may change places while they wait: the order looks at more than them.")
+    return lines
+
+
 def strategy_words(policy: AnyPolicy) -> str:
     """Return a strategy as people call it: ``group+easy`` is "group order with EASY"."""
+    if isinstance(policy, SelfTuning):
+        return _tuning_words(policy)
+    if isinstance(policy, Slurm):
+        return _slurm_words(policy)
     if not isinstance(policy, Policy):
         return str(policy)
     order = ORDER_WORDS.get(str(policy.order), f"order {policy.order}")
@@ -138,6 +165,22 @@ def strategy_words(policy: AnyPolicy) -> str:
         return order
     depth = "" if policy.depth is None else f" of the first {policy.depth} jobs"
     return f"{order} {ALGORITHM_WORDS[policy.backfill]}{depth}{_keep_words(policy.keep)}"
+
+
+def _tuning_words(policy: SelfTuning) -> str:
+    orders = ", ".join(map(str, policy.candidates))
+    when = "each submission" if policy.steps == "submissions" else "each event"
+    return (
+        f"at {when} all waiting jobs are planned under {orders}, and the plans compared by "
+        f"{policy.metric}; followed is {DECIDERS[policy.decider]}"
+    )
+
+
+def _slurm_words(policy: Slurm) -> str:
+    source = "the machine's slurm.conf" if policy.conf is None else f"'{policy.conf}'"
+    changed = ", ".join(f"{name} = {value}" for name, value in policy.parameters.items())
+    otherwise = f", but with {changed}" if changed else ""
+    return f"what Slurm's schedulers do on nodes, with the settings of {source}{otherwise}"
 
 
 def _keep_words(keep: Keep | None) -> str:
@@ -216,7 +259,7 @@ def _opinion(weights: NDArray[np.float64], names: Sequence[str]) -> str:
     wanted = _list([name for name, weight in zip(names, weights, strict=True) if weight == highest])
     unwanted = [name for name, weight in zip(names, weights, strict=True) if weight <= -STRONG]
     wish = wanted if highest >= STRONG else f"rather {wanted}"
-    return f"{wish}; by no means {_list(unwanted)}" if unwanted else wish
+    return f"{wish}; never {_list(unwanted)}" if unwanted else wish
 
 
 def _list(words: Sequence[str]) -> str:

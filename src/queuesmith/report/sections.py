@@ -86,10 +86,9 @@ def comparison_section(
     """Show the table, say it in words, and draw it."""
     from queuesmith.report.drawing import draw_relative
 
-    weeks = max(i.weeks for row in comparison.intervals.values() for i in row.values())
     known = any(i.low is not None for row in comparison.intervals.values() for i in row.values())
     sure = (
-        f"Below each value: its 95 % confidence interval, from redrawing the log's {weeks} weeks."
+        "Below each value: its 95 % confidence interval, from redrawing the weeks of the log."
         if known
         else "The log is too short for confidence intervals: they need two weeks or more."
     )

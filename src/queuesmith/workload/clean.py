@@ -58,7 +58,7 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
         "never ran (no runtime)": log.runtime <= 0,
         "no number of cores": cores <= 0,
         "no submit time": log.submit < 0,
-        "a number too large to be true": (
+        "an impossibly large time or number of cores": (
             (cores > LARGEST_WIDTH)
             | (log.runtime > LARGEST_TIME)
             | (log.submit > LARGEST_TIME)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.base.errors import WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.registry import did_you_mean
 from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
 from queuesmith.workload.moments import Moment, second_of
 
@@ -323,9 +324,10 @@ class Workload:
             return self.replaced(group=share_groups(self.user, self.work, thresholds))
         if by not in self.extra or not np.issubdtype(self.extra[by].dtype, np.integer):
             numeric = [k for k, v in self.extra.items() if np.issubdtype(v.dtype, np.integer)]
-            raise WorkloadError(
+            raise UsageError(
                 f"workload '{self.name}' has no whole-number column '{by}' to group by. "
-                f"Choose 'share' or one of: {', '.join(numeric) or '(none)'}."
+                f"{did_you_mean(by, ['share', *numeric])}Choose 'share' or one of: "
+                f"{', '.join(numeric) or '(none)'}."
             )
         labels = dict(self.labels)
         if by in labels:
