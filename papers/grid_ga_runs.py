@@ -1,4 +1,4 @@
-"""The runs of the study of genetic schedulers for grids, each kept in a file of its own.
+"""The runs of the study of genetic schedulers for grids, all kept in one file.
 
 So the study can be stopped and resumed, and its pieces made one by one: what is there already is
 read, not made again. A run of 90 s also tells what it had found after 10 s, so it stands for a run
@@ -7,17 +7,15 @@ of 10 s, too.
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from papers.kept_pieces import KeptPieces
 from papers.study import data_folder
-from queuesmith.base.files import atomic_write
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc import generate_etc, mapping_facts, read_etc
 from queuesmith.grid.exact import solve_exact, trade_off
@@ -44,23 +42,35 @@ KINDS, SEED, SIZE = ("u_c_hihi", "u_i_hihi", "u_s_hihi"), 1, (8192, 256)
 
 
 class Column(NamedTuple):
-    """One column of the tables: a preset and what it minimises."""
+    """One column of the tables: a preset, what it minimises, and the paper's work for it."""
 
     preset: str
     objective: str
+    generations: int = 2500
 
-    def config(self) -> GeneticConfig:
-        """Return the preset, to be stopped by time alone."""
-        return replace(preset(self.preset), generations=None, stagnation=None, seconds=90.0)
+    def config(self, seconds: float | None) -> GeneticConfig:
+        """Return the preset, to be stopped by time alone or by the paper's work alone.
+
+        Braun's also stops where it stagnates, as he let it.
+        """
+        own = preset(self.preset)
+        if seconds is not None:
+            return replace(own, generations=None, stagnation=None, seconds=seconds)
+        return replace(own, generations=self.generations, seconds=None)
 
 
 #: The genetic columns, by the names of the command line.
 COLUMNS = {
     "carretero": Column("carretero", "simultaneous"),
-    "queuesmith": Column("queuesmith", "makespan"),
-    "steady-state": Column("steady-state", "simultaneous"),
     "hierarchic": Column("carretero", "hierarchic"),
+    "strict": Column("carretero-strict", "simultaneous"),
+    "strict-hierarchic": Column("carretero-strict", "hierarchic"),
+    "steady-state": Column("steady-state", "simultaneous", 16_500),
+    "braun": Column("braun", "makespan", 1000),
+    "queuesmith": Column("queuesmith", "makespan"),
 }
+#: Those of which the paper states the work.
+PAPER_COLUMNS = [name for name in COLUMNS if name != "queuesmith"]
 
 
 class Pieces:
@@ -68,29 +78,39 @@ class Pieces:
 
     Parameters
     ----------
-    folder
-        Where they are kept.
+    path
+        The file in which they are kept.
     seconds, exact_seconds
         How long a genetic run and an exact one take.
     workers
         How many genetic runs go on at once, and how many threads an exact one has.
     """
 
-    def __init__(self, folder: Path, seconds: float, exact_seconds: float, workers: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.workers = folder, workers
+    def __init__(self, path: Path, seconds: float, exact_seconds: float, workers: int) -> None:
+        self.kept, self.workers = KeptPieces(path), workers
         self.seconds, self.exact_seconds = seconds, exact_seconds
 
-    def make_runs(self, column: Column, names: Iterable[str], runs: int) -> None:
-        """Make the runs of a column that are missing: the first of all instances, then the next."""
+    def make_runs(
+        self, column: str, names: Iterable[str], runs: int, *, by_time: bool = True
+    ) -> None:
+        """Make the runs of a column that are missing: the first of all instances, then the next.
+
+        They are stopped by time, or by the work that the paper did.
+        """
+        seconds = self.seconds if by_time else None
         tasks = [(name, seed) for seed in range(runs) for name in names]
         with ThreadPoolExecutor(self.workers) as pool:
-            list(pool.map(lambda task: self._run(column, *task), tasks))
+            list(pool.map(lambda task: self._run(column, seconds, *task), tasks))
 
-    def runs(self, column: Column, name: str) -> list[dict[str, Any]]:
-        """Return the runs of a column on an instance that are kept."""
-        longest = {_seed_of(path): path for path in self._paths(column, name)}
-        return [_read(path) for _, path in sorted(longest.items())]
+    def runs(self, column: str, name: str, *, by_time: bool = True) -> list[dict[str, Any]]:
+        """Return the runs of a column on an instance that are kept, the longest of each seed."""
+        start = _stem(column, name, by_time=by_time)
+        longest: dict[int, tuple[float, str]] = {}
+        for each in self.kept.names(start):
+            length, _, seed = each.removeprefix(start).partition(" seed ")
+            found = float(length.split()[0]), each
+            longest[int(seed)] = max(longest.get(int(seed), found), found)
+        return [self.kept[each] for _, (_, each) in sorted(longest.items())]
 
     def exact(self, name: str, objective: str, *, make: bool = True) -> dict[str, Any] | None:
         """Return what the exact method finds for an instance, and what it proves."""
@@ -101,8 +121,8 @@ class Pieces:
             facts = {"lp_bound": None, **mapping_facts(found)}
             return {key: facts[key] for key in EXACT_FACTS}
 
-        stem = f"{name}-exact-{objective}-{self.exact_seconds:g}s-{self.workers}workers"
-        return self._kept(stem, solve, make)
+        stem = f"{name} exact {objective} {self.exact_seconds:g} s {self.workers} workers"
+        return self.kept.piece(stem, solve if make else None)
 
     def front(self, name: str, *, make: bool = True) -> dict[str, Any] | None:
         """Return the trade-off between makespan and flowtime of an instance."""
@@ -112,62 +132,42 @@ class Pieces:
             front = trade_off(matrix, points=FRONT_POINTS, seconds=seconds, workers=self.workers)
             return front.to_dict()
 
-        return self._kept(f"{name}-front-{self.exact_seconds:g}s", solve, make)
+        return self.kept.piece(f"{name} front {self.exact_seconds:g} s", solve if make else None)
 
-    def _paths(self, column: Column, name: str) -> list[Path]:
-        """Return the files of all runs of a column on an instance, the longest last."""
-        start, end = _stem(column, name)
-        found = self.folder.glob(f"{start}-*s-{end}-seed*.json")
-        return sorted(found, key=lambda path: float(path.name[len(start) + 1 :].partition("s")[0]))
+    def _run(self, column: str, seconds: float | None, name: str, seed: int) -> None:
+        kind = COLUMNS[column]
 
-    def _run(self, column: Column, name: str, seed: int) -> None:
         def make() -> dict[str, Any]:
             result = evolve(
-                instance(name),
-                column.config(),
-                objective=column.objective,
-                seed=seed,
-                seconds=self.seconds,
+                instance(name), kind.config(seconds), objective=kind.objective, seed=seed
             )
-            moments = [*(t for t in TIMES if t < self.seconds), self.seconds]
-            course = {f"{t:g}": result.course.at(t)._asdict() for t in moments}
-            course[f"{self.seconds:g}"] |= {
-                "makespan": result.makespan,
-                "flowtime": result.flowtime,
+            moments = [] if seconds is None else [*(t for t in TIMES if t < seconds), seconds]
+            course = {
+                f"{t:g}": {"makespan": then.makespan, "flowtime": then.flowtime}
+                for t in moments
+                if (then := result.course.at(t))
             }
+            end = {"makespan": result.makespan, "flowtime": result.flowtime}
+            if seconds is not None:
+                course[f"{seconds:g}"] = end
             return {
                 "generations": result.generations,
-                "evaluations": result.evaluations,
-                "seconds": result.best.seconds,
+                "seconds": round(result.best.seconds or 0.0, 2),
+                "end": end,
                 "course": course,
             }
 
-        start, end = _stem(column, name)
-        self._kept(f"{start}-{self.seconds:g}s-{end}-seed{seed:03d}", make, True)
-
-    def _kept(
-        self, stem: str, solve: Callable[[], dict[str, Any]], make: bool
-    ) -> dict[str, Any] | None:
-        path = self.folder / f"{stem}.json"
-        if not path.exists():
-            if not make:
-                return None
-            began = time.perf_counter()
-            content = solve()
-            with atomic_write(path) as file:
-                file.write(json.dumps(content, indent=1).encode())
-            print(f"{stem}: made in {time.perf_counter() - began:.0f} s", flush=True)
-        return _read(path)
+        stop = f"{kind.generations} generations" if seconds is None else f"{seconds:g} s"
+        start = _stem(column, name, by_time=seconds is not None)
+        self.kept.piece(f"{start}{stop} seed {seed}", make)
 
 
-def _stem(column: Column, name: str) -> tuple[str, str]:
-    """Return how the names of a column's files begin, and how they go on after the seconds."""
-    facts = fingerprint(column.config().to_toml())[:8]
-    return f"{name}-{column.preset}-{column.objective}", facts
-
-
-def _seed_of(path: Path) -> int:
-    return int(path.stem.rpartition("-seed")[2])
+def _stem(column: str, name: str, *, by_time: bool) -> str:
+    """Return how the names of a column's runs begin: with all that decides them."""
+    kind = COLUMNS[column]
+    facts = fingerprint(kind.config(90.0 if by_time else None).to_toml())[:8]
+    how = "for" if by_time else "of"
+    return f"{name} {kind.preset} {kind.objective} {facts} {how} "
 
 
 @cache
@@ -205,7 +205,3 @@ def published(name: str, kind: str) -> float:
 
 def _larger(name: str) -> bool:
     return name.startswith("A.")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from papers.grid_ga_claims import all_claims
 from papers.grid_ga_paper import TABLE_5, TABLE_6
 from papers.grid_ga_runs import (
     COLUMNS,
@@ -17,8 +18,11 @@ from papers.grid_ga_runs import (
 from papers.study import markdown
 from queuesmith.grid.exact import lower_bound
 from queuesmith.grid.genetic.runs import Statistics
-from queuesmith.grid.heuristics import map_by_heuristic
 
+#: The moment at which a run has done the work of the paper's.
+WORK = "work"
+#: Columns of the paper's tables by the names of their fields.
+TABLE_6_COLUMNS = ("if_better", "steady_state")
 #: Published makespans are rounded to one decimal.
 ROUNDED = 0.05
 #: Published solutions by the heads of their columns.
@@ -43,8 +47,11 @@ class Summary:
         self.moments = [f"{seconds:g}" for seconds in (*early, pieces.seconds)]
 
     def values(self, column: str, name: str, moment: str, what: str = "makespan") -> list[float]:
-        """Return what the kept runs of a column had found by a moment."""
-        runs = self.pieces.runs(COLUMNS[column], name)
+        """Return what the kept runs of a column had found by a moment, or at the paper's work."""
+        if moment == WORK:
+            runs = self.pieces.runs(column, name, by_time=False)
+            return [float(run["end"][what]) for run in runs]
+        runs = self.pieces.runs(column, name)
         return [float(run["course"][moment][what]) for run in runs if moment in run["course"]]
 
     def found(self, column: str, moment: str, what: str = "makespan") -> dict[str, list[float]]:
@@ -52,38 +59,35 @@ class Summary:
         values = {name: self.values(column, name, moment, what) for name in self.names}
         return {name: found for name, found in values.items() if found}
 
+    def claims(self) -> str:
+        """Return the paper's sentences beside what was found, and whether they hold."""
+        return markdown([each.row() for each in all_claims(self)])
+
     def reached(self) -> str:
-        """Return in words what was reached."""
-        simultaneous = {name: row.simultaneous for name, row in TABLE_5.items()}
-        hierarchic = {name: row.hierarchic for name, row in TABLE_5.items()}
-        if_better = {name: row.if_better for name, row in TABLE_6.items()}
-        steady_state = {name: row.steady_state for name, row in TABLE_6.items()}
-        lines = [
-            *self._against_paper("carretero", simultaneous),
-            *self._queuesmith(),
-            *self._against_paper("hierarchic", hierarchic),
-            *self._against_paper("carretero", if_better, "flowtime"),
-            *self._against_paper("steady-state", steady_state, "flowtime"),
-            *self._exact(),
-            *self._flowtime(),
-        ]
+        """Return in words what was reached beyond the paper."""
+        lines = [*self._queuesmith(), *self._exact(), *self._flowtime()]
         return "\n".join(f"- {line}" for line in lines)
 
-    def _against_paper(
-        self, column: str, paper: dict[str, float], what: str = "makespan"
-    ) -> list[str]:
-        """Say on how many instances a column is as good as the paper's, at each moment."""
-        lines = []
-        for moment in self.moments:
-            found = self.found(column, moment, what)
-            won = [name for name in found if min(found[name]) <= paper[name]]
-            if found:
-                lines.append(
-                    f"`{COLUMNS[column].preset}`, {COLUMNS[column].objective}, best of "
-                    f"{_runs(found)} after {moment} s: at or below the paper's {what} on "
-                    f"{len(won)} of {len(found)}."
-                )
-        return lines
+    def at_or_below(self, column: str, what: str, moment: str) -> tuple[int, int, str]:
+        """Return on how many instances the best of a column is as good as the paper's, and runs."""
+        found = self.found(column, moment, "flowtime" if what in TABLE_6_COLUMNS else "makespan")
+        won = [name for name in found if min(found[name]) <= paper_value(name, what)]
+        return len(won), len(found), _runs(found) if found else "no run"
+
+    def work_table(self, columns: Sequence[tuple[str, str]], moment: str) -> str:
+        """Return the best of columns beside the paper's, in per cent of it; `WORK` is its work."""
+        rows = []
+        for name in self.names:
+            row: dict[str, object] = {"instance": name}
+            for column, what in columns:
+                flow = "flowtime" if what in TABLE_6_COLUMNS else "makespan"
+                values, paper = self.values(column, name, moment, flow), paper_value(name, what)
+                row[f"{what} paper"] = f"{paper:.1f}"
+                row[f"`{column}` best %"] = _against(values, paper)
+                mean = [Statistics.of(values).mean] if values else []
+                row[f"`{column}` mean %"] = _against(mean, paper)
+            rows.append(row)
+        return markdown(rows)
 
     def _queuesmith(self) -> list[str]:
         lines = []
@@ -125,28 +129,11 @@ class Summary:
         found = {name: self.pieces.exact(name, objective, make=False) for name in names}
         return {name: piece for name, piece in found.items() if piece is not None}
 
-    def makespans(self) -> str:
-        """Return table 5: the paper's genetic schedulers and ours."""
-        return markdown([self._makespan_row(name) for name in self.names])
-
-    def _makespan_row(self, name: str) -> dict[str, object]:
-        paper = TABLE_5[name]
-        row: dict[str, object] = {
-            "instance": name,
-            "Min-Min paper": f"{paper.min_min:.1f}",
-            "ours": f"{map_by_heuristic(instance(name), 'min-min').makespan:.1f}",
-            "hierarchic paper": f"{paper.hierarchic:.1f}",
-            "`carretero` hierarchic best": _best(self._last("hierarchic", name)),
-            "simultaneous paper": f"{paper.simultaneous:.1f}",
-        }
-        for moment in self._seen("carretero"):
-            values = self.values("carretero", name, moment)
-            row |= {
-                f"`carretero` best, {moment} s": _best(values),
-                f"mean (sd), {moment} s": _spread(values),
-                f"against the paper %, {moment} s": _against(values, paper.simultaneous),
-            }
-        return row
+    def run_counts(self, moment: str) -> str:
+        """Say how many runs of each column there are that were as long."""
+        counts = {column: self.found(column, moment) for column in COLUMNS}
+        said = [f"`{column}` {_runs(found)}" for column, found in counts.items() if found]
+        return ", ".join(said) if said else "none"
 
     def own_makespans(self) -> str:
         """Return what the preset queuesmith finds, beside the paper's best and the bound."""
@@ -171,11 +158,6 @@ class Summary:
     def _seen(self, column: str) -> list[str]:
         """Return the moments that some run of a column has seen."""
         return [moment for moment in self.moments if self.found(column, moment)]
-
-    def _last(self, column: str, name: str, what: str = "makespan") -> list[float]:
-        """Return what the runs of a column had found at the last moment that any of them saw."""
-        found = (self.values(column, name, moment, what) for moment in reversed(self.moments))
-        return next(filter(None, found), [])
 
     def exact(self) -> str:
         """Return what the exact method finds beside the published solutions and the bounds."""
@@ -223,20 +205,15 @@ class Summary:
         return markdown(rows) if rows else "Not made yet."
 
     def flowtimes(self) -> str:
-        """Return table 6: the paper's flowtimes, ours, the proven least."""
+        """Return the paper's flowtimes and the proven least."""
         return markdown([self._flowtime_row(name) for name in self.names])
 
     def _flowtime_row(self, name: str) -> dict[str, object]:
-        paper = TABLE_6[name]
-        if_better = self._last("carretero", name, "flowtime")
-        steady = self._last("steady-state", name, "flowtime")
         exact = self.pieces.exact(name, "flowtime", make=False)
         return {
             "instance": name,
-            "if-better paper": f"{paper.if_better:.1f}",
-            "`carretero` best": _best(if_better),
-            "steady-state paper": f"{paper.steady_state:.1f}",
-            "`steady-state` best": _best(steady),
+            "if-better paper": f"{TABLE_6[name].if_better:.1f}",
+            "steady-state paper": f"{TABLE_6[name].steady_state:.1f}",
             "least (proven)": "-" if exact is None else f"{exact['flowtime']:.2f}",
             "status": "-" if exact is None else exact["status"],
             "seconds": "-" if exact is None else f"{exact['seconds']:.1f}",
@@ -259,6 +236,12 @@ class Summary:
                 for makespan, flowtime, bound in points
             ]
         )
+
+
+def paper_value(name: str, what: str) -> float:
+    """Return what the paper reports for an instance in a column of its tables."""
+    table = TABLE_6 if what in TABLE_6_COLUMNS else TABLE_5
+    return float(getattr(table[name], what))
 
 
 def _runs(found: dict[str, list[float]]) -> str:
@@ -285,13 +268,6 @@ def _best(values: Sequence[float]) -> str:
 
 def _worst(values: Sequence[float]) -> str:
     return f"{max(values):.1f}" if values else "-"
-
-
-def _spread(values: Sequence[float]) -> str:
-    if not values:
-        return "-"
-    statistics = Statistics.of(values)
-    return f"{statistics.mean:.1f} ({statistics.std:.1f})"
 
 
 def _against(values: Sequence[float], reference: float) -> str:

@@ -134,8 +134,18 @@ def test_retune_turns_knobs_and_is_compared_held_out(run, log):
     turns = run("retune", log, *words, "--schedule", "s.csv")
     assert turns.code == 0
     assert json.loads(turns.out)[0]["alpha"] == 1.0
-    rows = json.loads(run("retune", log, *words, "--compare").out)
+    assert "ask with --compare" in turns.err
+    compared = run("retune", log, *words, "--compare")
+    rows = json.loads(compared.out)
     assert {row["policy"] for row in rows} >= {"self-tuning", "best fixed"}
+    assert "note: self-tuning was" in compared.err
+
+
+def test_jobs_may_be_ordered_by_priority_over_weight(run, log):
+    words = ["--cores", 16, "--format", "json"]
+    divided = run("knapsack", log, *words, "--knobs", "alpha=1,gamma=-1", "--over-weight")
+    lower = run("knapsack", log, *words, "--knobs", "gamma=-1")
+    assert json.loads(divided.out)["mean_wait"] == json.loads(lower.out)["mean_wait"]
 
 
 def test_airs_is_a_model_of_generate(run, tmp_path):

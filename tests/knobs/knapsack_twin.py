@@ -12,6 +12,7 @@ import numpy as np
 from queuesmith.cluster import Cluster
 from queuesmith.knobs.bag_schedule import bag_schedule
 from queuesmith.knobs.bags import TaskJobs
+from queuesmith.knobs.kernels.passes import SCORE_DIGITS
 from queuesmith.knobs.setting import Knobs
 from queuesmith.schedule import Schedule
 
@@ -93,7 +94,8 @@ class KnapsackTwin:
         wait = max(self.now - bag.submit, 1)
         size, walltime = bag.tasks * bag.width, bag.walltime
         alpha, beta, gamma = self.knobs.values
-        return float(alpha * np.log(size) + beta * np.log(wait) + gamma * np.log(walltime))
+        score = alpha * np.log(size) + beta * np.log(wait) + gamma * np.log(walltime)
+        return float(np.rint(score * SCORE_DIGITS))
 
     def _fill(self, queue: list[Bag]) -> None:
         shadow, extra = None, 0

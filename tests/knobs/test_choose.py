@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from queuesmith import Workload
 from queuesmith.base.errors import MetricError, OutputError, UsageError, WorkloadError
 from queuesmith.knobs import Knobs, choose, read_sweep, save_sweep, sweep
-from queuesmith.knobs.choosing import costs_of, evaluate, find_setting
+from queuesmith.knobs.choosing import costs_of, evaluate, find_setting, settled_after
 from queuesmith.knobs.sweep_result import SweepResult
 from tests.knobs.conftest import CORES, crowded
 
@@ -160,3 +161,45 @@ def test_knobs_are_read_by_name_or_in_order():
 def test_knobs_that_cannot_be_are_refused(text):
     with pytest.raises(UsageError):
         Knobs.parse(text)
+
+
+# -- knobs that make no difference -----------------------------------------------------------------
+
+
+def at_once(count=40):
+    """Jobs of few shapes, all submitted together: waits are equal, so beta tells nobody apart."""
+    rng = np.random.default_rng(3)
+    runtime = rng.integers(1, 20, count) * 60
+    return Workload(
+        submit=np.zeros(count, np.int64),
+        runtime=runtime,
+        walltime=runtime,
+        cores=2 ** rng.integers(0, 4, count),
+    )
+
+
+@pytest.mark.parametrize("backfill", ["easy", "list", "none"])
+def test_equal_priorities_are_equal_whatever_the_exponents(backfill):
+    found = sweep(at_once(), cores=16, ranges="-1:1:0.25", backfill=backfill)
+    assert found.idle == ("beta",)
+    by_pair = {}
+    for (alpha, _, gamma), costs in zip(found.settings.tolist(), found.costs, strict=True):
+        by_pair.setdefault((alpha, gamma), []).append(costs)
+    assert all(np.ptp(np.array(some)[:, 4:], axis=0).max() == 0 for some in by_pair.values())
+
+
+def test_a_knob_that_makes_no_difference_is_not_recommended():
+    found = sweep(at_once(), cores=16, ranges="-1:1:0.5", backfill="list")
+    choice = choose(found, "mean_wait")
+    assert choice.knobs.beta == 0
+    assert "beta makes no difference here" in choice.favours
+    assert "wait" not in choice.favours
+    alone = sweep(at_once(), cores=10_000, ranges="-1:1:0.5")
+    assert choose(alone, "mean_wait").favours == "nothing: all settings are equally good"
+    assert alone.best()["response_time"]["favours"] == "nothing: all settings are equally good"
+
+
+def test_a_search_has_settled_when_a_good_setting_was_surely_met(table):
+    choice = choose(table, "RT")
+    assert 1 <= choice.settled_after <= len(table)
+    assert settled_after(len(table), len(table)) == 1

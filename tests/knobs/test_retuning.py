@@ -6,7 +6,7 @@ import pytest
 from queuesmith import lublin, simulate
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs import Knobs, retune
-from queuesmith.knobs.retuning import held_out
+from queuesmith.knobs.retuning import held_out, verdict
 from queuesmith.schedule.verify import verify
 
 HALF_DAY = 43_200
@@ -82,3 +82,17 @@ def test_an_unknown_objective_is_refused_before_the_work(busy):
 def test_a_split_must_leave_jobs_on_both_sides(busy):
     with pytest.raises(UsageError, match="leaves no jobs on one side"):
         held_out(busy, cores=64, split=0.0)
+
+
+def test_the_verdict_does_not_sell_a_loss():
+    def rows(tuned, fixed):
+        return [
+            {"policy": "self-tuning", "knobs": "3 turns", "held out": tuned},
+            {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1", "held out": fixed},
+        ]
+
+    assert "10.0 % better" in verdict(rows(90.0, 100.0))
+    lost = verdict(rows(120.0, 100.0))
+    assert "20.0 % worse" in lost
+    assert "Keep alpha=1,beta=0,gamma=-1" in lost
+    assert "no better" in verdict(rows(0.0, 0.0))

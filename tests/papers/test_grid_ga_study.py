@@ -1,10 +1,9 @@
-import json
-
 import pytest
 from papers.grid_ga_figures import comparisons
 from papers.grid_ga_paper import TABLE_5, TABLE_6
 from papers.grid_ga_runs import COLUMNS, Pieces, _stem, generated_names
-from papers.grid_ga_tables import Summary
+from papers.grid_ga_tables import WORK, Summary
+from papers.kept_pieces import KeptPieces
 
 from papers import grid_ga_runs
 
@@ -14,46 +13,49 @@ NAMES = ["u_c_hihi.0", "u_i_lolo.0"]
 @pytest.fixture
 def pieces(tmp_path, data, monkeypatch):
     monkeypatch.setenv("QUEUESMITH_DATA", str(data))
-    return Pieces(tmp_path / "work", seconds=0.2, exact_seconds=1.0, workers=1)
+    return Pieces(tmp_path / "work" / "kept.json", seconds=0.2, exact_seconds=1.0, workers=1)
 
 
 def keep(pieces, column, name, seed, makespans):
-    """Put a run into the folder as if it had been made."""
+    """Keep a run as if it had been made."""
     course = {moment: {"makespan": m, "flowtime": 10 * m} for moment, m in makespans.items()}
-    start, end = _stem(COLUMNS[column], name)
-    seconds = list(makespans)[-1]
-    path = pieces.folder / f"{start}-{seconds}s-{end}-seed{seed:03d}.json"
-    path.write_text(json.dumps({"course": course}), encoding="utf-8")
+    last = list(makespans)[-1]
+    by_time = last != WORK
+    stop = f"{last} s" if by_time else f"{COLUMNS[column].generations} generations"
+    start = _stem(column, name, by_time=by_time)
+    pieces.kept.add(f"{start}{stop} seed {seed}", {"course": course, "end": course[last]})
 
 
 @pytest.mark.data
 def test_a_run_that_is_kept_is_read_and_not_made_again(pieces):
-    column = COLUMNS["carretero"]
-    pieces.make_runs(column, NAMES[:1], 1)
-    (run,) = pieces.runs(column, NAMES[0])
+    pieces.make_runs("carretero", NAMES[:1], 1)
+    (run,) = pieces.runs("carretero", NAMES[0])
     assert run["course"]["0.2"]["makespan"] > TABLE_5[NAMES[0]].simultaneous
-    (path,) = pieces.folder.iterdir()
-    path.write_text(json.dumps({"course": {"0.2": {"makespan": 1.0}}}), encoding="utf-8")
-    pieces.make_runs(column, NAMES[:1], 1)
-    assert pieces.runs(column, NAMES[0])[0]["course"]["0.2"]["makespan"] == 1.0
+    keep(pieces, "carretero", NAMES[0], 0, {"0.2": 1.0})
+    again = Pieces(pieces.kept.path, seconds=0.2, exact_seconds=1.0, workers=1)
+    again.make_runs("carretero", NAMES[:1], 1)
+    assert again.runs("carretero", NAMES[0])[0]["course"]["0.2"]["makespan"] == 1.0
 
 
 @pytest.mark.data
-def test_the_page_counts_what_was_reached_and_says_how_many_runs_there_were(pieces):
+def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(pieces):
     for name in NAMES:
         paper = TABLE_5[name].simultaneous
-        keep(pieces, "carretero", name, 0, {"0.1": 1.1 * paper, "0.2": 1.01 * paper})
+        keep(pieces, "carretero", name, 0, {WORK: 1.01 * paper})
         keep(pieces, "queuesmith", name, 0, {"0.1": 1.1 * paper, "0.2": 0.99 * paper})
-    keep(pieces, "carretero", NAMES[0], 1, {"0.1": 1.1 * paper, "0.2": 1.0})
+    keep(pieces, "carretero", NAMES[0], 1, {WORK: 1.0})
     keep(pieces, "queuesmith", NAMES[0], 1, {"0.2": 2 * TABLE_5[NAMES[0]].simultaneous})
     summary = Summary(pieces, NAMES, early=[0.1])
+    claims = summary.claims()
+    assert "`carretero`, best of 1 to 2 runs: at or below on 1 of 2 | **fails**" in claims
+    assert "`strict`: not run | not measured" in claims
     words = summary.reached()
-    assert "best of 1 to 2 runs after 0.2 s: at or below the paper's makespan on 1 of 2" in words
     assert "1 to 2 runs, after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
-    assert "1 run, after 0.1 s" in words
     assert "exact" not in words
     assert summary.larger() == summary.generated() == summary.front(NAMES[0]) == ""
-    assert "| u_i_lolo.0 |" in summary.makespans()
+    table = summary.work_table([("carretero", "simultaneous")], WORK)
+    assert "| u_i_lolo.0 | 2613.1 | +1.00 | +1.00 |" in table
+    assert summary.run_counts("0.2") == "`queuesmith` 1 to 2 runs"
     assert "best, 0.1 s" in summary.own_makespans()
 
 
@@ -66,15 +68,23 @@ def test_a_long_run_stands_for_a_short_one_too(pieces):
     summary = Summary(pieces, [name], early=[0.1])
     assert summary.values("carretero", name, "0.2") == [6.0, 3.0]
     assert summary.values("carretero", name, "1") == [5.0]
-    assert "best, 1 s" not in summary.makespans()  # nobody asked for it
-    assert "best, 0.2 s" in summary.makespans()
-    assert "best, 0.2 s" not in summary.own_makespans()  # and here there is no run
+    assert summary.values("carretero", name, WORK) == []
+
+
+def test_pieces_are_added_by_several_and_none_is_lost(tmp_path):
+    one, other = (KeptPieces(tmp_path / "kept.json") for _ in range(2))
+    one.add("a", {"x": 1})
+    other.add("b", {"x": 2})
+    assert sorted(KeptPieces(tmp_path / "kept.json").names()) == ["a", "b"]
+    assert one.piece("c") is None
+    made = KeptPieces(tmp_path / "kept.json")
+    assert made.piece("a", lambda: {"x": 9}) == {"x": 1}
 
 
 def test_large_instances_are_generated_and_their_gaps_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(grid_ga_runs, "SIZE", (40, 4))
     monkeypatch.setattr(grid_ga_runs, "SEED", 3)
-    pieces = Pieces(tmp_path, seconds=0.2, exact_seconds=1.0, workers=1)
+    pieces = Pieces(tmp_path / "kept.json", seconds=0.2, exact_seconds=1.0, workers=1)
     found = [pieces.exact(name, "makespan") for name in generated_names()]
     near = sum(piece["gap_percent"] <= 1 for piece in found)
     page = Summary(pieces, [], early=[]).generated()

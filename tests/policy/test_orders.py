@@ -227,7 +227,7 @@ def test_power_orders_jobs_as_the_product_of_powers_does(first, second, alpha, b
         "power", second, 1000, **parameters
     )
     ratio = product(first) / product(second)
-    assert difference == pytest.approx(math.log(ratio), abs=1e-9)
+    assert difference == pytest.approx(math.log(ratio), abs=2e-7)  # 24 binary digits
 
 
 # -- all of them -----------------------------------------------------------------------------------

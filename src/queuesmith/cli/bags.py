@@ -107,6 +107,12 @@ def run(
     backfill: Annotated[
         str, typer.Option(help="Where a task does not fit: list, easy or none.")
     ] = BagOptions.backfill,
+    over_weight: Annotated[
+        bool,
+        typer.Option(
+            "--over-weight", help="Order by priority over the number of tasks: algorithm 1, line 2."
+        ),
+    ] = False,
     schedule: Annotated[
         Path | None, typer.Option(help="Write every chunk of tasks as CSV.")
     ] = None,
@@ -127,7 +133,14 @@ def run(
     chosen = _knobs(knobs)
     jobs = job.jobs(log.read())
     before = len(jobs.workload.changes)
-    found = knapsack(jobs, knobs=chosen, backfill=backfill, cores=cores, strict=log.strict)
+    found = knapsack(
+        jobs,
+        knobs=chosen,
+        backfill=backfill,
+        cores=cores,
+        strict=log.strict,
+        over_weight=over_weight,
+    )
     tell_changes(found.workload, quiet=log.quiet, since=before)
     if schedule is not None:
         save_pieces(found, schedule)

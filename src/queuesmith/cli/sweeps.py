@@ -206,7 +206,7 @@ def retune(
 ) -> None:
     """Replay a job log under knobs that are searched anew every so often."""
     load_engine()
-    from queuesmith.knobs.retuning import held_out
+    from queuesmith.knobs.retuning import held_out, verdict
     from queuesmith.knobs.retuning import retune as tune
 
     check_targets(schedule)
@@ -224,10 +224,13 @@ def retune(
     with progress(f"tuning {workload.name}", quiet=log.quiet) as report:
         if compare:
             rows = held_out(workload, None, objective, split=split, progress=report, **options)
+            said = verdict(rows)
         else:
             found = tune(workload, None, objective, progress=report, **options)
             rows = found.rows()
+            said = "whether turning the knobs pays is a question to the log: ask with --compare."
             if schedule is not None:
                 found.schedule.save(schedule)
                 tell(f"wrote {schedule}", quiet=log.quiet)
     print_rows(rows, format)
+    tell(f"note: {said}", quiet=log.quiet)

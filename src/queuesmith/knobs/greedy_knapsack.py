@@ -30,6 +30,7 @@ def knapsack(
     backfill: str = BagOptions.backfill,
     cores: int | None = None,
     strict: bool = False,
+    over_weight: bool = False,
 ) -> Schedule:
     """Fill the machine with tasks in the order of priority, at every instant something happens.
 
@@ -51,6 +52,9 @@ def knapsack(
         core, nothing is ever too wide and the three are the same.
     strict
         Raise where a job can never run, instead of leaving it out.
+    over_weight
+        Order jobs by their priority over their weight, the number of their tasks, as the printed
+        algorithm 1 has it in line 2. The text, and the default, take the priority itself.
 
     Examples
     --------
@@ -62,6 +66,8 @@ def knapsack(
     machine = as_cluster(bags.workload, cluster, cores)
     bags = bags.fitting(machine.cores, strict=strict)
     chosen = knobs or Knobs()
+    # Sizes are tasks times cores of a task: dividing by the tasks is an exponent of 1 less.
+    used = Knobs(chosen.alpha - 1, chosen.beta, chosen.gamma) if over_weight else chosen
     mode = backfill_mode(backfill)
     packed = bags.packed()
     load(runs.run_once)
@@ -69,7 +75,7 @@ def knapsack(
     chunks = 4 * len(bags)
     while True:
         replay = new_replay(packed, machine.cores, chunks=chunks)
-        runs.run_once(replay, always(), chosen.array(), machine.cores, mode)
+        runs.run_once(replay, always(), used.array(), machine.cores, mode)
         made = int(replay.counters[CHUNKS])
         if made <= chunks:
             break
@@ -82,7 +88,7 @@ def knapsack(
         record.job[order],
         record.start[order],
         record.tasks[order],
-        f"knapsack({chosen})+{backfill}",
+        f"knapsack({chosen}){' over weight' if over_weight else ''}+{backfill}",
         time.perf_counter() - began,
     )
 

@@ -9,14 +9,12 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
 from queuesmith.knobs.bags import Floats
-from queuesmith.knobs.kernels.passes import ROUNDING
 from queuesmith.knobs.setting import LARGEST_EXPONENT, NAMES, Knobs
 from queuesmith.workload.workload import Ints
 
@@ -106,8 +104,9 @@ class Settings:
     a log m + b log w + g log p is k times that of the other setting, for every job at every
     instant. Multiplying all scores by a positive number changes no order and no tie, and a replay
     looks at nothing but the order. So only one setting of each direction needs a replay. Since
-    scores are rounded, this holds for the computed schedule where no two compared scores of
-    different jobs are closer than rounding; the replay tells, and else each setting is replayed.
+    scores are kept to some digits, this holds for the computed schedule where no two compared
+    scores of different jobs are closer than these; the replay tells, and else each setting is
+    replayed.
     """
 
     values: Floats
@@ -131,11 +130,6 @@ class Settings:
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @cached_property
-    def doubt(self) -> float:
-        """How close two scores must be for rounding to decide between them."""
-        return ROUNDING * float(np.abs(self.values).max(axis=0).sum())
 
     def knobs(self, index: int) -> Knobs:
         """Return one setting."""

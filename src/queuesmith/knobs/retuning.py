@@ -7,7 +7,7 @@ under all settings of a coarse range and goes on with the best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,6 +209,30 @@ def held_out(
         *(_row(n, str(searched[n]), schedules[n], objective, seen) for n in searched),
         _row("first come, first served", "beta=1", plain, objective, seen),
     ]
+
+
+def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say whether self-tuning paid on the part of the log that was held out, and what to do.
+
+    Parameters
+    ----------
+    rows
+        What `held_out` returned.
+    """
+    found = {row["policy"]: row for row in rows}
+    tuned, fixed = (float(found[name]["held out"]) for name in ("self-tuning", "best fixed"))
+    if tuned < fixed:
+        gain = 100 * (1 - tuned / fixed)
+        return (
+            f"self-tuning was {gain:.1f} % better than the best fixed setting on the held-out part."
+        )
+    setting = found["best fixed"]["knobs"]
+    loss = f"{100 * (tuned / fixed - 1):.1f} % worse than" if fixed > 0 else "no better than"
+    return (
+        f"self-tuning was {loss} one fixed setting, found on the first part and kept. Do not use "
+        f"it on such a log: what was best in the recent past need not be in the weeks after. Keep "
+        f"{setting}."
+    )
 
 
 def _best_fixed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,9 +76,12 @@ class Knobs:
         exponents = dict(zip(NAMES, self.values, strict=True))
         return Policy(ORDERS["power"].having(**exponents), backfill)
 
-    def favours(self) -> str:
-        """Say in words what these knobs will favour."""
-        by_strength = sorted(NAMES, key=lambda name: -abs(getattr(self, name)))
+    def favours(self, idle: Collection[str] = ()) -> str:
+        """Say in words what these knobs will favour, but for those that do nothing."""
+        names = [name for name in NAMES if name not in idle]
+        if not names:
+            return "nothing"
+        by_strength = sorted(names, key=lambda name: -abs(getattr(self, name)))
         strongest = abs(getattr(self, by_strength[0]))
         if strongest == 0:
             return "nothing: jobs are taken in the order of their arrival"

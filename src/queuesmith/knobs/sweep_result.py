@@ -117,13 +117,45 @@ class SweepResult:
 
     def _best(self, values: Floats) -> dict[str, Any]:
         index = self.least(values)
-        knobs = self.knobs(index)
+        equal = int(np.count_nonzero(values == values[index]))
         return {
             "value": float(values[index]),
-            **dict(zip(NAMES, knobs.values, strict=True)),
-            "settings": int(np.count_nonzero(values == values[index])),
-            "favours": knobs.favours(),
+            **dict(zip(NAMES, self.knobs(index).values, strict=True)),
+            "settings": equal,
+            "favours": self.favours(index, equal),
         }
+
+    def favours(self, index: int, equal: int) -> str:
+        """Say what a setting favours, and which knobs do nothing; or that none of them matters.
+
+        Parameters
+        ----------
+        index
+            The setting.
+        equal
+            How many settings are as good.
+        """
+        if equal == len(self):
+            return "nothing: all settings are equally good"
+        said = self.knobs(index).favours(self.idle)
+        idle = " and ".join(self.idle)
+        verb = "make" if len(self.idle) > 1 else "makes"
+        return f"{said}; {idle} {verb} no difference here" if idle else said
+
+    @cached_property
+    def idle(self) -> tuple[str, ...]:
+        """The knobs that change no cost: settings that differ in one of them alone are equal."""
+        return tuple(name for place, name in enumerate(NAMES) if self._is_idle(place))
+
+    def _is_idle(self, place: int) -> bool:
+        others = np.delete(self.settings, place, axis=1)
+        _, first, group, count = np.unique(
+            others, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        if count.max() == 1:  # nothing to compare with
+            return False
+        own = first[group.ravel()]
+        return bool(np.array_equal(self.costs[:, self.known], self.costs[own][:, self.known]))
 
     # -- the front --------------------------------------------------------------------------
 

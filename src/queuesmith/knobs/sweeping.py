@@ -16,6 +16,7 @@ from queuesmith.compiled import load
 from queuesmith.knobs.bags import TaskJobs
 from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
+from queuesmith.knobs.kernels.passes import DOUBT
 from queuesmith.knobs.kernels.replay import CANCEL, BagReplay
 from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
@@ -67,7 +68,7 @@ def sweep(
     lead of the one picked over each other candidate is linear in g, too, and one knows up to which
     g' it stays positive. Up to the least of these g' every pick is the same, so every start is the
     same, so every later score is the same: the schedule under (a, b, x) is the same for all x from
-    g to g'. Those settings are not replayed. Leads that rounding could turn count as changed, and
+    g to g'. Those settings are not replayed. Leads near the digits kept count as changed, and
     jobs alike in size, wait and walltime have equal scores whatever the knobs. For settings of one
     direction see :class:`~queuesmith.knobs.ranges.Settings`.
     """
@@ -161,7 +162,7 @@ class _SweepState:
             rows = parts[todo[i]]
             costs, origin, clear = self.costs[rows], self.origin[rows], self.clear[rows]
             values = self.settings.values[rows]
-            self.model.run_lines(replay, values, self.settings.doubt, costs, origin, clear)
+            self.model.run_lines(replay, values, DOUBT, costs, origin, clear)
             if replay.counters[CANCEL]:
                 return
             self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear

@@ -17,6 +17,8 @@ from queuesmith.policy.view import Job, Machine
 
 DAY = 86_400
 LOG_2 = math.log(2)
+#: To how many parts of 1 the order `power` keeps its logarithms; see `knobs`.
+SCORE_DIGITS = 2.0**24
 
 
 def fcfs(job: Job) -> float:
@@ -170,9 +172,12 @@ def power(job: Job, now: int, alpha: float = 1, beta: float = 1, gamma: float = 
 
     The logarithm of the product, so that nothing overflows; the averages that the paper divides by
     are the same for all jobs and do not change their order. A wait counts as one second at least.
+    Logarithms are kept to the 24th binary digit after the point: products that are equal, such as
+    2 x 8 and 4 x 4, are equal then, and not told apart by the rounding of arithmetic.
     """
     wait = max(now - job.submit, 1)
-    return alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
+    score = alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
+    return np.rint(score * SCORE_DIGITS) / SCORE_DIGITS
 
 
 def group_power(

@@ -147,6 +147,19 @@ def cycle_of(first, second):
     return cycle | set(first[:start])
 
 
+def cx_literally(first, second, times):
+    """As printed: jobs by number on each machine, a cycle from the first place, read by counts."""
+    ours, theirs = (sorted(range(len(g)), key=lambda job: (g[job], job)) for g in (first, second))
+    counts = [first.count(machine) for machine in range(times.shape[1])]
+    cycle, i = set(), 0
+    while i not in cycle:
+        cycle.add(i)
+        i = ours.index(theirs[i])
+    child = [(ours if i in cycle else theirs)[i] for i in range(len(ours))]
+    assert sorted(child) == list(range(len(ours)))
+    return genes_of(child, counts, first, times)
+
+
 def ox(first, second, dice):
     start, end = segment(dice, len(first))
     count = len(first)
@@ -174,6 +187,8 @@ def cross_slowly(name, bench, mother, father, parameter, dice):
     if name in DIRECT_TWINS:
         values = [bench.pool.value[slot, PRIMARY] for slot in (mother, father)]
         return DIRECT_TWINS[name](first, second, dice, parameter, values)
+    if name == "cx-literal":
+        return cx_literally(first, second, bench.matrix.times)
     ours, counts = permutation_of(first, bench.matrix.times)
     theirs, _ = permutation_of(second, bench.matrix.times)
     if name == "cx":

@@ -7,7 +7,8 @@ from queuesmith.grid.genetic.config import GeneticConfig, load_config, preset, p
 
 
 def test_all_presets_load_and_bear_their_names():
-    assert preset_names() == ["braun", "carretero", "queuesmith", "steady-state"]
+    names = ["braun", "carretero", "carretero-strict", "queuesmith", "steady-state"]
+    assert preset_names() == names
     for name in preset_names():
         assert preset(name).name == name
 

@@ -245,6 +245,25 @@ def test_of_those_alike_only_one_survives():
     assert len(np.unique(values, axis=0)) == len(values)
 
 
+def test_copies_survive_where_they_may():
+    config = dataclasses.replace(QUICK, distinct=False, generations=60, mutation_probability=0.1)
+    run = _Evolution(random_matrix(30, 4), config, "makespan", 0, ())
+    run.until_stopped(None, None)
+    values = run.pool.value[run.parents][:, : FLOWTIME + 1].round(6)
+    assert len(np.unique(values, axis=0)) < len(values)
+
+
+def test_makespans_of_one_step_let_the_flowtime_decide_and_the_least_is_kept():
+    config = dataclasses.replace(QUICK, makespan_step=0.05, generations=40)
+    run = _Evolution(random_matrix(40, 4, 3), config, "hierarchic", 0, ())
+    run.until_stopped(None, None)
+    value = run.pool.value[run.parents]
+    order = np.lexsort((value[:, FLOWTIME], value[:, PRIMARY]))
+    assert (order == np.arange(len(order))).all()
+    assert len(np.unique(value[:, PRIMARY])) < len(np.unique(value[:, MAKESPAN]))
+    assert (np.diff(run.result("generations").course.makespan) <= 0).all()
+
+
 def test_copies_survive_where_there_is_nothing_else():
     config = dataclasses.replace(QUICK, generations=5)
     run = _Evolution(EtcMatrix([[1.0]]), config, "makespan", 0, ())

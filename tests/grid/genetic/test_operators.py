@@ -11,7 +11,7 @@ from queuesmith.grid.genetic.config import GeneticConfig
 from queuesmith.grid.genetic.evolution import evolve
 from queuesmith.grid.genetic.kernels.permutation import arrange, read_permutation
 from queuesmith.grid.genetic.kernels.problem import MAKESPAN, PRIMARY
-from queuesmith.grid.genetic.kernels.rebalancing import rebalance
+from queuesmith.grid.genetic.kernels.rebalancing import rebalance, rebalance_literally
 from queuesmith.grid.genetic.kernels.starting import start_min_min
 from queuesmith.grid.genetic.kernels.value import become, evaluate, inherit, settle
 from queuesmith.grid.genetic.operators import (
@@ -204,6 +204,29 @@ def test_rebalancing_moves_where_no_swap_helps():
     evaluate(bench.problem, individual, bench.work, True)
     assert rebalance(bench.problem, individual, bench.work)
     assert sorted(individual.genes.tolist()) == [0, 1]
+
+
+def test_rebalancing_as_printed_takes_a_job_from_a_late_machine():
+    bench = Bench(random_matrix(40, 8), 2)
+    individual = bench.individual(3)
+    for _ in range(20):
+        late = np.argsort(-individual.completion, kind="stable")[:2]  # a quarter of the machines
+        before = individual.genes.copy()
+        assert rebalance_literally(bench.problem, individual, bench.work)
+        settle(bench.problem, individual)
+        changed = np.flatnonzero(individual.genes != before)
+        assert len(changed) == 2
+        assert any(before[job] in late for job in changed)
+        assert bench.is_right(3)
+
+
+def test_rebalancing_as_printed_moves_where_there_is_nothing_to_swap():
+    bench = Bench(EtcMatrix([[5.0, 5.0], [5.0, 5.0]]))
+    individual = bench.individual(0)
+    individual.genes[:] = 0
+    evaluate(bench.problem, individual, bench.work, True)
+    moved = [rebalance_literally(bench.problem, individual, bench.work) for _ in range(9)]
+    assert any(moved)
 
 
 def test_climbing_never_makes_it_worse():

@@ -31,13 +31,18 @@ MOST_PRICE_ROUNDS = 3000
 CHEAP_PAIRS = 2
 
 
-def objective_weights(objective: str, machines: int, makespan_weight: float) -> Floats:
-    """Return the weights of makespan and flowtime in the first key, of flowtime in the second."""
+def objective_weights(
+    objective: str, machines: int, makespan_weight: float, makespan_step: float = 0.0
+) -> Floats:
+    """Return the weights of makespan and flowtime in the first key, of flowtime in the second.
+
+    The last number is the step of makespans that count as equal, relatively; 0 for none.
+    """
     weights = {
-        "makespan": (1.0, 0.0, 0.0),
-        "flowtime": (0.0, 1.0, 0.0),
-        "simultaneous": (makespan_weight, (1.0 - makespan_weight) / machines, 0.0),
-        "hierarchic": (1.0, 0.0, 1.0),
+        "makespan": (1.0, 0.0, 0.0, 0.0),
+        "flowtime": (0.0, 1.0, 0.0, 0.0),
+        "simultaneous": (makespan_weight, (1.0 - makespan_weight) / machines, 0.0, 0.0),
+        "hierarchic": (1.0, 0.0, 1.0, makespan_step),
     }
     return np.array(entry("objective", objective, weights))
 

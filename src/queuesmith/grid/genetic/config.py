@@ -57,8 +57,14 @@ class GeneticConfig:
         A name in ``REPLACEMENTS``.
     replace_generational, replace_only_if_better
         The flags of the paper's section 3.4.5; by default those of the replacement.
+    distinct
+        Where the best of all survive: whether only one of those alike does.
     makespan_weight
         The weight of the makespan where both criteria count (lambda in eq. 4).
+    makespan_step
+        Where the makespan comes first and the flowtime second: makespans count as equal within
+        steps of this relative size, so that the flowtime has a say; the best of all is the one of
+        the least makespan in any case. 0 takes every difference seriously.
     generations, seconds, stagnation
         When to stop: after so many generations, so much time, so many generations without a better
         best. At least one is given.
@@ -89,7 +95,9 @@ class GeneticConfig:
     replacement: str = "if-better"
     replace_generational: bool | None = None
     replace_only_if_better: bool | None = None
+    distinct: bool = True
     makespan_weight: float = MAKESPAN_WEIGHT
+    makespan_step: float = 0.0
     generations: int | None = 2500
     seconds: float | None = None
     stagnation: int | None = None
@@ -113,6 +121,7 @@ class GeneticConfig:
             number(f"the {what} probability", getattr(self, share), 0, 1, "Give for example 0.8.")
         number("the scatter", self.scatter, 0, 1, "Give for example 0.25.")
         number("the restart share", self.restart_share, 0, 1, "Give for example 0.05.")
+        number("the makespan step", self.makespan_step, 0, 1, "Give for example 0.005.")
         number("the makespan weight", self.makespan_weight, 0, 1, "Give for example 0.75.")
         _check_replacement(self)
         _check_stops(self)
@@ -236,9 +245,10 @@ def _check_replacement(config: GeneticConfig) -> None:
             f"{config.population}, but offspring is {config.offspring}. Give for example "
             f"{max(config.population // 3, 1)}."
         )
-    for flag in ("replace_generational", "replace_only_if_better"):
+    flags = ("replace_generational", "replace_only_if_better", "distinct")
+    for flag in flags:
         value = getattr(config, flag)
-        if value is not None and not isinstance(value, bool):
+        if (value is not None or flag == "distinct") and not isinstance(value, bool):
             raise UsageError(f"{flag} is {value!r}, but it must be true or false. Correct it.")
 
 

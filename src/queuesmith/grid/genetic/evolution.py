@@ -124,7 +124,9 @@ class _Evolution:
         _load(config)
         self.began = time.perf_counter()
         self.matrix, self.config, self.objective, self.seed = matrix, config, objective, seed
-        weights = objective_weights(objective, matrix.machines, config.makespan_weight)
+        weights = objective_weights(
+            objective, matrix.machines, config.makespan_weight, config.makespan_step
+        )
         slots = config.population + config.children + 1
         self.problem = new_problem(matrix, weights)
         self.pool = new_population(slots, matrix.jobs, matrix.machines)
@@ -204,6 +206,7 @@ class _Evolution:
             SELECTIONS[config.selection].function,
             IMPROVEMENTS[config.improvement].function,
             config.merges,
+            config.distinct,
             generations,
             children,
             config.stagnation or _NEVER,

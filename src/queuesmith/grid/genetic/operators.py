@@ -254,6 +254,7 @@ CROSSOVERS: dict[str, Operator] = {
     "fitness-based": Operator(crossover.cross_fitness_based),
     "pmx": Operator(permutation.cross_pmx, encoding=_PERMUTATION),
     "cx": Operator(permutation.cross_cx, encoding=_PERMUTATION),
+    "cx-literal": Operator(permutation.cross_cx_literal, encoding=_PERMUTATION),
     "ox": Operator(permutation.cross_ox, encoding=_PERMUTATION),
 }
 
@@ -265,6 +266,9 @@ MUTATIONS: dict[str, Operator] = {
     ),
     "rebalance": Operator(
         rebalancing.mutate_rebalance, 0.75, 0, 1, "the probability of rebalancing before mutating"
+    ),
+    "rebalance-literal": Operator(
+        rebalancing.mutate_rebalance_literal, 0.75, 0, 1, "the probability of rebalancing first"
     ),
     "rebalance-or-mutate": Operator(
         rebalancing.mutate_rebalance_or_mutate, 0.75, 0, 1, "the probability of rebalancing"

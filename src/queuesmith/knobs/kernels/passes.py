@@ -19,9 +19,11 @@ from queuesmith.knobs.kernels.replay import (
     WAITING,
 )
 
-#: Two scores closer than this, for each unit of the exponents, may be told apart by rounding alone:
-#: the logarithms are below 28, so that a score is off by less than 28 * 8 * 2**-53 of it.
-ROUNDING = 1e-12
+#: Scores are kept to so many parts of 1, as in the order `power`: jobs whose priorities are equal
+#: are told apart by nothing but their arrival, whatever rounding makes of the logarithms.
+SCORE_DIGITS = 2.0**24
+#: Two scores closer than this may be equal or not at another length of the same knobs.
+DOUBT = 2.5 / SCORE_DIGITS
 
 
 @kernel
@@ -32,9 +34,8 @@ def score_queue(replay, now, knobs):
     for i in range(replay.counters[WAITING]):
         job = queue.job[i]
         wait = max(now - bags.submit[job], 1)
-        queue.score[i] = (
-            alpha * bags.log_size[job] + beta * np.log(wait) + gamma * queue.log_walltime[i]
-        )
+        score = alpha * bags.log_size[job] + beta * np.log(wait) + gamma * queue.log_walltime[i]
+        queue.score[i] = np.rint(score * SCORE_DIGITS) / SCORE_DIGITS
 
 
 @kernel

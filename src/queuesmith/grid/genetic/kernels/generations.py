@@ -80,6 +80,7 @@ def breed_pair(
         types.FunctionType(SELECTION_TYPE),
         types.FunctionType(MUTATION_TYPE),
         types.boolean,
+        types.boolean,
         int64,
         int64,
         int64,
@@ -99,6 +100,7 @@ def run_generations(
     select,
     improve,
     merge,
+    distinct,
     generations,
     most_children,
     patience,
@@ -144,7 +146,7 @@ def run_generations(
         flags[NEXT_CHILD] = 0
         sort_slots(pool, children, len(children))
         if merge:
-            keep_best_of_all(pool, parents, children, spare)
+            keep_best_of_all(pool, parents, children, spare, distinct)
         else:
             keep_children(pool, parents, children)
         flags[GENERATION] += 1

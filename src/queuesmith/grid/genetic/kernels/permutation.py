@@ -39,6 +39,32 @@ def arrange(problem, individual, work):
 
 
 @kernel
+def arrange_by_number(problem, individual, work):
+    """Write an individual's permutation, unless it is known: machine by machine, jobs by number.
+
+    The paper says no more of the order within a machine; a pass over the jobs gives this one.
+    """
+    if individual.known[0] != 0:
+        return
+    following = work.ints[5]
+    for machine in range(len(problem.ready)):
+        following[machine] = 0
+    for job in range(len(individual.genes)):
+        following[individual.genes[job]] += 1
+    place = 0
+    for machine in range(len(problem.ready)):
+        count = following[machine]
+        following[machine] = place
+        place += count
+    for job in range(len(individual.genes)):
+        machine = individual.genes[job]
+        individual.sequence[following[machine]] = job
+        individual.place[job] = following[machine]
+        following[machine] += 1
+    individual.known[0] = 1
+
+
+@kernel
 def read_permutation(problem, parent, permutation, genes):
     """Write the machine of each job: that of the parent's job at the same place.
 
@@ -122,6 +148,22 @@ def cross_cx(problem, mother, father, child, parameter, work):
     for i in range(start, count):
         if on_cycle[i] == 0:
             child[second[i]] = father.genes[second[i]]
+
+
+@crossover
+def cross_cx_literal(problem, mother, father, child, parameter, work):
+    """Cycle crossover as printed: from the first position on, and read by the mother's counts."""
+    arrange_by_number(problem, mother, work)
+    arrange_by_number(problem, father, work)
+    count = len(child)
+    permutation = work.ints[3, :count]
+    for i in range(count):
+        permutation[i] = father.sequence[i]
+    i = 0
+    while permutation[i] != mother.sequence[i]:
+        permutation[i] = mother.sequence[i]
+        i = mother.place[father.sequence[i]]
+    read_permutation(problem, mother, permutation, child)
 
 
 @crossover

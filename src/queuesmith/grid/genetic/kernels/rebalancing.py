@@ -4,9 +4,14 @@ import math
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.chance import below, uniform
-from queuesmith.grid.genetic.kernels.mutation import move_at_random, swap_at_random, swap_jobs
+from queuesmith.grid.genetic.kernels.mutation import (
+    can_swap,
+    move_at_random,
+    swap_at_random,
+    swap_jobs,
+)
 from queuesmith.grid.genetic.kernels.operators import mutation
-from queuesmith.grid.genetic.kernels.problem import NOBODY
+from queuesmith.grid.genetic.kernels.problem import NOBODY, random_option
 from queuesmith.grid.genetic.kernels.value import latest, move_job, settle
 
 # Rebalancing takes load from the latest of so many machines drawn by chance.
@@ -94,6 +99,63 @@ def rebalance(problem, individual, work):
     if rebalance_by_swap(problem, individual, machine, own, random):
         return True
     return rebalance_by_move(problem, individual, machine, own, random)
+
+
+@kernel
+def late_machine(individual, work):
+    """Return one of the quarter of the machines that finish last, by chance."""
+    load = individual.completion
+    chosen = below(work.random, max(len(load) // 4, 1))
+    found = NOBODY
+    for machine in range(len(load)):
+        later = 0
+        for other in range(len(load)):
+            before = load[other] == load[machine] and other < machine
+            later += 1 if load[other] > load[machine] or before else 0
+        if later == chosen:
+            found = machine
+    return found
+
+
+@kernel
+def rebalance_literally(problem, individual, work):
+    """Exchange a job of a late machine for one that takes no longer there; else move one.
+
+    As printed: the first such pair that is met, whatever becomes of the makespan.
+    """
+    genes, times, random = individual.genes, problem.times, work.random
+    machine = late_machine(individual, work)
+    own = work.ints[5, : list_jobs(genes, machine, work.ints[5])]
+    if len(own) == 0:
+        return False
+    turn, shift = below(random, len(own)), below(random, len(genes))
+    for i in range(len(own)):
+        long = own[(turn + i) % len(own)]
+        for k in range(len(genes)):
+            short = (shift + k) % len(genes)
+            shorter = times[short, machine] <= times[long, machine]
+            if shorter and can_swap(problem, genes, short, long):
+                swap_jobs(problem, individual, long, short)
+                return True
+    for i in range(len(own)):
+        job = own[(turn + i) % len(own)]
+        other = random_option(problem, job, random)
+        if other != machine:
+            move_job(problem, individual, job, other)
+            return True
+    return False
+
+
+@mutation
+def mutate_rebalance_literal(problem, individual, parameter, work):
+    """Rebalancing as printed: with the probability of the parameter, then a move or a swap."""
+    if uniform(work.random) < parameter:
+        rebalance_literally(problem, individual, work)
+    if uniform(work.random) < 0.5:
+        move_at_random(problem, individual, work.random)
+    else:
+        swap_at_random(problem, individual, work.random)
+    settle(problem, individual)
 
 
 @mutation

@@ -50,11 +50,11 @@ def has_like(pool, slot, slots, count):
 
 
 @kernel
-def keep_best_of_all(pool, parents, children, spare):
+def keep_best_of_all(pool, parents, children, spare, distinct):
     """Let the best of parents and children together be the parents; parents win ties.
 
-    Of those alike, one survives, and the others only where there are too few: what is equal is not
-    better, and copies would soon fill the population.
+    If they must be distinct, of those alike one survives, and the others only where there are too
+    few: what is equal is not better, and copies would soon fill the population.
     """
     count, brood = len(parents), len(children)
     p, c = 0, 0
@@ -70,7 +70,7 @@ def keep_best_of_all(pool, parents, children, spare):
         else:
             slot = children[c]
             c += 1
-        if has_like(pool, slot, spare, kept):
+        if distinct and has_like(pool, slot, spare, kept):
             last -= 1
             spare[last] = slot
         else:

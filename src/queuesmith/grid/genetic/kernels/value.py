@@ -6,6 +6,8 @@ job that comes or goes changes it by one pass over the chromosome. Where many co
 machines are read anew from their ``marks``.
 """
 
+import math
+
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.grid.genetic.kernels.marks import BIT_OF, WORD_BITS, mark_jobs
@@ -57,6 +59,8 @@ def settle(problem, individual):
     individual.value[MAKESPAN] = makespan
     individual.value[FLOWTIME] = flowtime
     individual.value[PRIMARY] = weights[0] * makespan + weights[1] * flowtime
+    if weights[3] > 0.0:  # makespans of one step are equal: the flowtime decides
+        individual.value[PRIMARY] = math.floor(math.log(makespan) / weights[3])
     individual.value[SECONDARY] = weights[2] * flowtime
 
 
@@ -133,9 +137,13 @@ def better(one, other):
 
 @kernel
 def surpasses(one, best):
-    """Say whether one individual is better than the best ever by more than rounding."""
-    margin = ROUNDING * abs(best.value[PRIMARY])
-    difference = one.value[PRIMARY] - best.value[PRIMARY]
+    """Say whether one individual is better than the best ever by more than rounding.
+
+    Where there is a secondary key, the makespan itself comes first, however coarse its steps are.
+    """
+    first = MAKESPAN if best.value[SECONDARY] > 0.0 else PRIMARY
+    margin = ROUNDING * abs(best.value[first])
+    difference = one.value[first] - best.value[first]
     if abs(difference) > margin:
         return difference < 0.0
     return one.value[SECONDARY] < best.value[SECONDARY] * (1.0 - ROUNDING)
