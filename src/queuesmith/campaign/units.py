@@ -85,13 +85,16 @@ def _units_of_log(study: Study, log: Log, versions: Mapping[str, Any]) -> list[U
     digest, own_cores = _measured(log)
     policies: list[str | LearnedPolicy] = [*study.policies, *study.methods]
     units: list[Unit] = []
-    for cores in study.machines or (own_cores,):
-        for factor in study.load_factors:
-            common = (cores, factor, study.metrics, study.split, study.warm_up, study.cool_down)
-            for policy in policies:
-                fixed = isinstance(policy, str) and log.generate is None
-                seeds = (None,) if fixed else study.seeds
-                units += [_named(log, digest, policy, s, common, versions) for s in seeds]
+    # Units of one generated log stand together, so that a worker makes it once.
+    for seed in study.seeds:
+        for cores in study.machines or (own_cores,):
+            for factor in study.load_factors:
+                common = (cores, factor, study.metrics, study.split, study.warm_up, study.cool_down)
+                for policy in policies:
+                    fixed = isinstance(policy, str) and log.generate is None
+                    if not fixed or seed == study.seeds[0]:
+                        chance = None if fixed else seed
+                        units.append(_named(log, digest, policy, chance, common, versions))
     return units
 
 

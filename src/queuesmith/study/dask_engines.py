@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,6 +158,8 @@ class SlurmEngine(DaskEngine):
                 )
         _library()
         self._jobs = jobs
+        self._aside = ThreadPoolExecutor(1)
+        self._listing: Future[set[str] | None] | None = None
         self._cluster = _cluster(jobs)
         self._cluster.scale(jobs=jobs.workers)
         super().__init__(self._cluster.scheduler_address)
@@ -165,10 +167,12 @@ class SlurmEngine(DaskEngine):
     def tend(self) -> None:
         """Replace the workers whose jobs are gone: ended by their limit, cancelled, or killed."""
         super().tend()
-        listed = _listed_jobs()
-        if listed is None:  # the controller does not answer; it may come back
-            return
-        self._cluster.sync(self._replace, listed)
+        if self._listing is None:  # aside, since a controller that is down lets one wait
+            self._listing = self._aside.submit(_listed_jobs)
+        if self._listing.done():
+            listed, self._listing = self._listing.result(), None
+            if listed is not None:  # else the controller does not answer; it may come back
+                self._cluster.sync(self._replace, listed)
 
     async def _replace(self, listed: set[str]) -> None:
         # ``scale`` counts jobs that are gone as workers that may still come, ``adapt`` those that
@@ -185,6 +189,7 @@ class SlurmEngine(DaskEngine):
         """Cancel the jobs, and go."""
         super().close()
         self._cluster.close(timeout=10)
+        self._aside.shutdown(wait=False, cancel_futures=True)
 
 
 def _cluster(jobs: SlurmJobs) -> Any:
