@@ -10,11 +10,20 @@ from queuesmith.cluster import Cluster, NodeCluster, as_cluster
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
+from queuesmith.engine.predicted_replay import PredictedRun
 from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuleBasedRun
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
 from queuesmith.engine.slurm_replay import SlurmRun
-from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, Slurm, as_policy
+from queuesmith.policy import (
+    AnyPolicy,
+    Policy,
+    Predicted,
+    SelfReplaying,
+    SelfTuning,
+    Slurm,
+    as_policy,
+)
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
@@ -127,7 +136,7 @@ class Replay:
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun:
+) -> OrderRun | PredictedRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun:
     if isinstance(packed.cluster, NodeCluster) and not isinstance(policy, Slurm):
         raise PolicyError(
             f"policy '{policy}' knows a number of cores, but machine '{packed.cluster.name}' has "
@@ -149,6 +158,8 @@ def _prepared(
         return SlurmRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
+    if isinstance(policy, Predicted):
+        return PredictedRun(packed, policy)
     if isinstance(policy, RuleBased):
         return RuleBasedRun(packed, policy, patience)
     if isinstance(policy, SelfReplaying):
