@@ -11,8 +11,8 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.engine import load_engine
-from queuesmith.cli.options import FormatOption, Quiet
-from queuesmith.cli.output import Format, print_json, print_rows, tell
+from queuesmith.cli.options import FormatOption, Quiet, Seed
+from queuesmith.cli.output import Format, print_json, print_rows, progress, tell
 from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
@@ -114,6 +114,72 @@ def _write_moment(seen: ClusterState, out: Path, *, quiet: bool) -> None:
         return
     write(moment.workload, out / "jobs.swf")
     tell(f"wrote {out}; its jobs.swf is the queue as a workload", quiet=quiet)
+
+
+@app.command()
+def forecast(
+    job: Annotated[
+        int | None, typer.Argument(help="A job's number; by default all that wait.")
+    ] = None,
+    state: State = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="A log of jobs that have ended; by default what sacct tells."),
+    ] = None,
+    days: Annotated[float, typer.Option(help="How many days sacct is asked for.")] = 30.0,
+    replays: Annotated[int, typer.Option(help="How many replays of this moment.")] = 50,
+    arrivals: Annotated[
+        bool, typer.Option("--arrivals", help="Let new jobs come as they did in the history.")
+    ] = False,
+    seed: Seed = 0,
+    timeout: Timeout = 30.0,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Say when each waiting job will start, half and nine times in ten, and why it waits."""
+    load_engine()
+    from queuesmith.live.forecast import accounting, rows
+    from queuesmith.live.forecast import forecast as foretell
+    from queuesmith.workload.files import read
+
+    seen = _state(state, timeout)
+    if job is not None and job not in {each.id for each in seen.waiting}:
+        raise UsageError(
+            f"job {job} does not wait on cluster '{seen.cluster}'. Give one that does: see "
+            "queuesmith slurm look."
+        )
+    given = None if history is None else read(history)
+    past = accounting(days, seconds=timeout) if given is None and state is None else given
+    if past is None:
+        tell("note: no accounting, so jobs are taken to run to their limits", quiet=quiet)
+    with progress(f"replaying {len(seen.waiting)} jobs", quiet=quiet) as tick:
+        found = foretell(seen, past, replays=replays, arrivals=arrivals, seed=seed, tick=tick)
+    shown = [each for each in found if job in (None, each.job.id)]
+    if not shown and job is not None:
+        from queuesmith.live.forecast import why_it_waits
+
+        waiting = next(each for each in seen.waiting if each.id == job)
+        print(f"job {job} has no expected start: {why_it_waits(seen, waiting)}")
+        return
+    if format is Format.table:
+        print_rows(rows(shown), format)
+        if job is not None:
+            print(shown[0].why)
+        return
+    print_rows(
+        [
+            {
+                "job": each.job.id,
+                "user": each.job.user,
+                "median_seconds": each.median,
+                "late_seconds": each.late,
+                "slurm_seconds": each.slurm,
+                "why": each.why,
+            }
+            for each in shown
+        ],
+        format,
+    )
 
 
 @app.command()
@@ -249,3 +315,46 @@ def restore(
             print(f"nothing to do: no journal in '{folder}' says that a job of '{name}' was set.")
             return
         print(put_back(kept, seconds=timeout))
+
+
+@app.command()
+def export(
+    log: Annotated[Path, typer.Argument(help="A log of jobs that have ended, such as sacct's.")],
+    policy: PolicyName,
+    machine: Annotated[
+        str, typer.Option(help="The machine: a folder of 'slurm look --out', or a slurm.conf.")
+    ],
+    objective: Annotated[str, typer.Option(help="What counts; smaller is better.")] = "mean_wait",
+    candidates: Annotated[int, typer.Option(help="How many settings are tried.")] = 60,
+    split: Annotated[
+        float, typer.Option(help="The share of the log's time that is learned from.")
+    ] = 0.7,
+    seed: Seed = 0,
+    trust: Trust = False,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Print settings of slurm.conf under which stock Slurm comes nearest to a policy."""
+    chosen = chosen_policy(policy, trust=trust)
+    load_engine()
+    from queuesmith.cluster.sources import machine_from
+    from queuesmith.live.export import export as find
+    from queuesmith.workload.files import read
+
+    jobs, nodes = read(log), machine_from(machine)
+    with progress(f"trying {candidates} settings", quiet=quiet) as tick:
+        found = find(
+            jobs,
+            nodes,
+            chosen,
+            objective=objective,
+            candidates=candidates,
+            split=split,
+            seed=seed,
+            tick=tick,
+        )
+    if format is Format.table:
+        print(found.text)
+        print_rows(found.rows(), format)
+    else:
+        print_rows(found.rows(), format)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
@@ -13,6 +17,7 @@ from queuesmith.engine.node_order_replay import NodeOrderRun
 from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
 from queuesmith.engine.order_replay import OrderRun
 from queuesmith.engine.packing import Packed
+from queuesmith.engine.predicted_replay import PredictedRun
 from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuleBasedRun
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
@@ -21,6 +26,7 @@ from queuesmith.policy import (
     AnyPolicy,
     Committed,
     Policy,
+    Predicted,
     SelfReplaying,
     SelfTuning,
     Slurm,
@@ -29,7 +35,7 @@ from queuesmith.policy import (
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.reservations import Request
+from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.workload import Workload
 
 
@@ -82,6 +88,25 @@ def as_machine(
 
 #: Replays that place jobs on nodes.
 ON_NODES = (SlurmRun, NodeOrderRun, NodeRuleBasedRun, NodeSelfTuningRun)
+
+
+class PolicyRun(Protocol):
+    """How a policy of some kind is replayed: its state, and what it leaves behind."""
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        """The counters of the kernel."""
+
+    @property
+    def decisions(self) -> Any:
+        """What was chosen at each step, for policies that choose."""
+
+    @property
+    def answers(self) -> tuple[RequestAnswer, ...]:
+        """How requests for reservations were answered."""
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
 
 
 class Replay:
@@ -142,7 +167,7 @@ class Replay:
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun | CommittedRun | NodeOrderRun:
+) -> PolicyRun:
     if isinstance(packed.cluster, NodeCluster):
         return _prepared_on_nodes(packed, policy, reservations, patience)
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
@@ -162,6 +187,8 @@ def _prepared(
         return CommittedRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
+    if isinstance(policy, Predicted):
+        return PredictedRun(packed, policy)
     if isinstance(policy, RuleBased):
         return RuleBasedRun(packed, policy, patience)
     if isinstance(policy, SelfReplaying):
@@ -171,7 +198,7 @@ def _prepared(
 
 def _prepared_on_nodes(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun:
+) -> PolicyRun:
     machine = packed.cluster
     if reservations:
         raise PolicyError(

@@ -176,7 +176,7 @@ def moment_of_nodes(
         if size > 0
     ]
     ready = [job for job in (state.waiting if order is None else order) if job.ready]
-    rows += [row for job in ready for row in _tasks(job, state.now, runtime)]
+    rows += [row for job in ready for row in _tasks(job, max(job.submit, state.now), runtime)]
     highest = max(partition.tier for partition in machine.partitions)
     of_nodes = [Partition(RUNNING.format(node=n), (n,), tier=highest + 1) for n in there]
     with_running = replace(machine, partitions=(*machine.partitions, *of_nodes))

@@ -7,6 +7,7 @@ from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
+from queuesmith.policy.predicted import Predicted
 from queuesmith.policy.reading import as_policy, load_policy, parse_policies
 from queuesmith.policy.rulebase import RuleBase, RuleBasePair
 from queuesmith.policy.self_tuning import SelfTuning
@@ -23,6 +24,7 @@ __all__ = [
     "Machine",
     "Order",
     "Policy",
+    "Predicted",
     "RuleBase",
     "RuleBasePair",
     "SelfReplaying",

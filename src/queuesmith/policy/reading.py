@@ -14,6 +14,7 @@ from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
 from queuesmith.policy.committed import Committed
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
+from queuesmith.policy.predicted import parse_predicted
 from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.policy.slurm import Slurm
 from queuesmith.policy.writing import split_outside
@@ -30,7 +31,7 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
-    ``order+conservative(depth=...)``, ``order+plan(depth=...)``,
+    ``order+conservative(depth=...)``, ``order+plan(depth=...)``, ``order+easy+predicted(last2)``,
     ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``,
     ``committed(order; backfill=early)``, or the name of a ``.json`` file, for which ``trust`` is
     as for ``load_policy``.
@@ -64,7 +65,7 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
         for offer in entry_points(group=OFFERS, name=name):
             offered: AnyPolicy = offer.load()(inside)
             return offered
-    return Policy.parse(text)
+    return parse_predicted(text) or Policy.parse(text)
 
 
 def parse_policies(text: str, *, trust: bool = False) -> list[AnyPolicy]:

@@ -1,0 +1,1 @@
+"""Compiled code of predictions: plain numbers in, plain numbers out."""

@@ -1,0 +1,91 @@
+"""When jobs will start, and why they wait."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from queuesmith import Workload
+from queuesmith.base.errors import UsageError
+from queuesmith.cli import main
+from queuesmith.live.forecast import forecast, why_it_waits
+from queuesmith.live.state import look, state_of
+
+
+def history(share):
+    """A hundred jobs of ann that ran for such shares of their requests."""
+    walltime = np.full(100, 3600)
+    runtime = np.resize(np.rint(3600 * np.array(share)).astype(int), 100)
+    return Workload(np.arange(100) * 60, runtime, walltime, [1] * 100, labels={"user": ("ann",)})
+
+
+def expected(state, *past, **options):
+    return {each.job.id: each for each in forecast(state, *past, **options)}
+
+
+def test_without_a_history_jobs_run_to_their_limits(slurm):
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    found = expected(look())
+    # Job 1 runs for 10 seconds already; then come 2, 3 and 4, of three, two and one hours.
+    assert [found[i].median // 3600 for i in (2, 3, 4)] == [0, 3, 5]
+    assert found[2].median == found[2].late
+
+
+def test_with_a_history_starts_come_earlier_and_have_a_spread(slurm):
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    found = expected(look(), history([0.1, 0.5, 0.9]), replays=30)
+    assert 0 < found[2].median < found[3].median < found[4].median < 5 * 3600
+    assert found[4].late > found[4].median
+    assert found[4].median == expected(look(), history([0.1, 0.5, 0.9]), replays=30)[4].median
+
+
+def test_new_jobs_can_come(slurm):
+    found = expected(look(), history([0.5]), replays=3, arrivals=True)
+    assert set(found) == {2, 3, 4}
+
+
+def test_held_jobs_have_no_expected_start(recorded):
+    found = expected(state_of(recorded))
+    assert set(found) == {67, 61, 62, 58, 60, 66}
+
+
+@pytest.mark.parametrize(
+    ("job", "words"),
+    [
+        (60, "4 jobs for 60 cores stand before it; it needs 8 cores of partition main, where 0"),
+        (64, "it is held (JobHeldUser)"),
+        (63, "it is not due yet (Dependency: afterok:61"),
+        (62, "a limit keeps it waiting: JobArrayTaskLimit"),
+    ],
+)
+def test_why_a_job_waits(recorded, job, words):
+    state = state_of(recorded)
+    waiting = next(each for each in state.waiting if each.id == job)
+    assert words in why_it_waits(state, waiting)
+
+
+def test_a_limit_is_named(recorded):
+    state = state_of(recorded)
+    job = replace(state.waiting[1], reason="QOSMaxCpuPerUserLimit")
+    assert why_it_waits(state, job) == "a limit keeps it waiting: QOSMaxCpuPerUserLimit"
+
+
+def test_the_number_of_replays_is_checked(slurm):
+    with pytest.raises(UsageError, match="replays"):
+        forecast(look(), replays=0)
+
+
+def test_the_command_shows_starts_and_reasons(slurm, capsys, tmp_path):
+    assert main(["slurm", "forecast", "-q"]) == 0
+    assert "nine in ten" in capsys.readouterr().out
+    assert main(["slurm", "forecast", "4", "-q"]) == 0
+    assert "stand before it" in capsys.readouterr().out
+    assert main(["slurm", "forecast", "-q", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("job,user,median_seconds,late_seconds")
+    slurm.job(4, reason="JobHeldUser")
+    assert main(["slurm", "forecast", "4", "-q"]) == 0
+    assert "it is held" in capsys.readouterr().out
+    assert main(["slurm", "forecast", "99"]) == 2
+    assert "job 99 does not wait" in capsys.readouterr().err
