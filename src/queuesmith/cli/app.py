@@ -27,6 +27,7 @@ from queuesmith.cli import (
     offline_fronts,
     planning,
     replays,
+    serve,
     sweeps,
 )
 from queuesmith.cli.compiling import tell_of_compiling
@@ -80,6 +81,7 @@ for command in (
     offline_fronts.pareto,
     planning.gap,
     planning.solve,
+    serve.serve,
     demo.demo,
     compiling.warm_up,
 ):
