@@ -25,7 +25,7 @@ def pins(name, python="3.11.0"):
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize(("name", "extras"), [("demo.lock", ["tune"]), ("dev.lock", None)])
+@pytest.mark.parametrize(("name", "extras"), [("demo.lock", ["tune", "web"]), ("dev.lock", None)])
 def test_a_lock_has_what_the_project_asks_for(name, extras, python):
     optional = PROJECT["optional-dependencies"]
     asked = [*PROJECT["dependencies"]]

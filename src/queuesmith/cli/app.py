@@ -29,6 +29,7 @@ from queuesmith.cli import (
     planning,
     replays,
     running,
+    serve,
     studies,
     sweeps,
 )
@@ -88,6 +89,7 @@ for command in (
     offline_fronts.pareto,
     planning.gap,
     planning.solve,
+    serve.serve,
     demo.demo,
     compiling.warm_up,
 ):

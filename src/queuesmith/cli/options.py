@@ -137,6 +137,15 @@ class LogOptions:
 
 
 @dataclass(frozen=True)
+class LogOrDemo(LogOptions):
+    """The same for a page that has logs of its own, which need no file."""
+
+    log: Annotated[Path, typer.Argument(help="The job log, or demo, demo-large, demo-bursty.")] = (
+        Path("demo")
+    )
+
+
+@dataclass(frozen=True)
 class MachineOptions:
     """Which machine is meant, and how it ranks partitions and qualities of service."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from queuesmith.compiled import entry, load, written
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.plan import new_plan
-from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, most_running, new_replay
+from queuesmith.engine.kernels.replay import SCORER_TYPE, most_running, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
@@ -60,8 +60,8 @@ class StrategyLines:
         )
 
     @property
-    def replay(self) -> Replay:
-        """The state of the replay."""
+    def replay(self) -> Any:
+        """The state of the replay, on a pool of cores or on nodes."""
         return self.pool.replay
 
     def check(self) -> None:

@@ -56,6 +56,8 @@ class LearningProgress:
         Evaluations a second since this process began to judge; None before the first.
     seconds_left
         How long the rest will take at this rate; None where that is not known.
+    policy
+        The best policy so far, for whoever does not want to wait for the end.
     """
 
     round: int
@@ -64,6 +66,7 @@ class LearningProgress:
     best: float | None
     rate: float | None
     seconds_left: float | None
+    policy: AnyPolicy | None = None
 
     @property
     def share(self) -> float:
@@ -114,6 +117,7 @@ def run(
     watch = _Watch(method, progress)
     steps: list[Step] = []
     best: Judgement | None = None
+    leader: AnyPolicy | None = None
     sign = -1.0 if higher_is_better else 1.0
     judged: list[Judgement] | None = None
     while True:
@@ -123,10 +127,12 @@ def run(
             return Course(end.value, tuple(steps), _judged(steps), watch.seconds)
         round = rounds.next(_question(policies), _judging(evaluate, policies))
         judged = [Judgement.from_json(answer) for answer in round.answers]
-        best = min([*judged, *([best] if best is not None else [])])
+        foremost = min(range(len(judged)), key=judged.__getitem__)
+        if best is None or judged[foremost] < best:
+            best, leader = judged[foremost], policies[foremost]
         value = sign * best.value if best.admitted else None
         steps.append(Step(_judged(steps) + len(policies), value, _mean(judged, sign)))
-        watch.note(round, steps)
+        watch.note(round, steps, leader)
 
 
 def _mean(judged: Sequence[Judgement], sign: float) -> float | None:
@@ -157,7 +163,7 @@ class _Watch:
         self._fresh_seconds = 0.0
         self._fresh = 0
 
-    def note(self, round: Round, steps: Sequence[Step]) -> None:
+    def note(self, round: Round, steps: Sequence[Step], leader: AnyPolicy | None) -> None:
         self.seconds += round.seconds
         if round.fresh:
             self._fresh_seconds += round.seconds
@@ -170,5 +176,7 @@ class _Watch:
         last = steps[-1]
         total = self._method.rounds
         self._report(
-            LearningProgress(len(steps), total, last.evaluations, last.best, rate, seconds_left)
+            LearningProgress(
+                len(steps), total, last.evaluations, last.best, rate, seconds_left, leader
+            )
         )

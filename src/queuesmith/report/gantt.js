@@ -250,10 +250,14 @@
     }
   }
 
-  for (const root of document.querySelectorAll(".gantt")) {
-    const data = JSON.parse(document.getElementById(root.dataset.source).textContent);
+  function show(root, data) {
     if (typeof DecompressionStream === "undefined") {
       root.textContent = "This browser is too old for the Gantt chart: it needs DecompressionStream (Chrome 80, Firefox 113, Safari 16.4).";
     } else new Gantt(root, data).open();
   }
+
+  for (const root of document.querySelectorAll(".gantt")) {
+    show(root, JSON.parse(document.getElementById(root.dataset.source).textContent));
+  }
+  window.QueuesmithGantt = show; // for a page whose data come later
 })();

@@ -258,17 +258,14 @@ def draw(name: str, data: FigureData) -> go.Figure:
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
-    panels = _panels(data)
-    figure = make_subplots(rows=2, cols=3, subplot_titles=[panel[0] for panel in panels])
-    for place, (_, x_title, y_title, x, y) in enumerate(panels):
+    drawn = panels(data)
+    figure = make_subplots(rows=2, cols=3, subplot_titles=[panel[0] for panel in drawn])
+    for place, (_, x_title, y_title, x, y) in enumerate(drawn):
         row, col = place // 3 + 1, place % 3 + 1
         figure.add_trace(go.Bar(x=x, y=y, marker_color=COLOUR), row=row, col=col)
         figure.update_xaxes(title_text=x_title, row=row, col=col)
         figure.update_yaxes(title_text=y_title, row=row, col=col)
-    ticks = {1: "1 s", 60: "1 min", HOUR: "1 h", DAY: "1 d"}
-    figure.update_xaxes(
-        tickvals=[math.log10(t) for t in ticks], ticktext=list(ticks.values()), row=2, col=2
-    )
+    figure.update_xaxes(**runtime_ticks(), row=2, col=2)
     figure.update_xaxes(type="category", row=2, col=1)
     figure.update_layout(
         title=name, template="plotly_white", showlegend=False, bargap=0.05, height=620
@@ -276,7 +273,13 @@ def draw(name: str, data: FigureData) -> go.Figure:
     return figure
 
 
-def _panels(data: FigureData) -> list[tuple[str, str, str, Any, Any]]:
+def runtime_ticks() -> dict[str, Any]:
+    """Return where the axis of runtimes, which shows their logarithm, has which names."""
+    ticks = {1: "1 s", 60: "1 min", HOUR: "1 h", DAY: "1 d"}
+    return {"tickvals": [math.log10(t) for t in ticks], "ticktext": list(ticks.values())}
+
+
+def panels(data: FigureData) -> list[tuple[str, str, str, Any, Any]]:
     """Return title, titles of both axes, and both coordinates of each panel."""
     has_load = data.load_by_week is not None
     return [

@@ -4,9 +4,8 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SMALL_INTS
 from queuesmith.engine.kernels.constants import DEPTH, NEVER, PLAN, STARTED, WAITING, WORK
-from queuesmith.engine.kernels.line import LINES_TYPE, line_of
+from queuesmith.engine.kernels.line import line_of
 from queuesmith.engine.kernels.node_future import reserve_nothing
 from queuesmith.engine.kernels.node_passes import (
     start_as_planned_on_nodes,
@@ -15,10 +14,15 @@ from queuesmith.engine.kernels.node_passes import (
     start_in_queue_on_nodes,
 )
 from queuesmith.engine.kernels.node_state import NODE_REPLAY_TYPE, over_limit
-from queuesmith.engine.kernels.strategy_queue import StrategyQueue, queue_sorted, take_out_started
+from queuesmith.engine.kernels.strategy_queue import (
+    STRATEGY_QUEUE_TYPE,
+    StrategyQueue,
+    queue_sorted,
+    take_out_started,
+)
 
 NODE_STRATEGY_QUEUE_TYPE = types.NamedTuple(
-    [NODE_REPLAY_TYPE, LINES_TYPE, SMALL_INTS, SMALL_INTS, FROZEN_INT_TABLE, FROZEN_REAL_TABLE],
+    [NODE_REPLAY_TYPE, *STRATEGY_QUEUE_TYPE.types[1:]],
     StrategyQueue,
 )
 

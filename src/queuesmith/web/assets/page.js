@@ -1,0 +1,109 @@
+// What the browser itself does best: the address, uploads, numbers beside sliders, the Gantt chart.
+(() => {
+  "use strict";
+
+  const SOON = 1500; // ms: moves that follow each other so closely are one step back
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const scheme = () => (dark.matches ? "dark" : "light");
+  const keep = () => window.dash_clientside.no_update;
+  let changed = -Infinity, begun = false;
+
+  function complain(sentence) {
+    window.dash_clientside.set_props("notices", { children: sentence });
+  }
+
+  // -- the address: it holds the state, so that back, reload and links work
+
+  addEventListener("popstate", () => {
+    window.dash_clientside.set_props("search", { data: location.search });
+  });
+
+  function remember(query) {
+    if (typeof query !== "string" || query === location.search) return keep();
+    const now = performance.now(), one = !begun || now - changed < SOON;
+    history[one ? "replaceState" : "pushState"]({}, "", location.pathname + query);
+    changed = now;
+    begun = true;
+    document.getElementById("gantt")?.replaceChildren(); // it shows what no longer is
+    return keep();
+  }
+
+  // -- an upload: bytes, sent as they are
+
+  function go(log) { // to the log that has just arrived, all of it
+    const address = new URLSearchParams(location.search);
+    for (const filter of ["since", "until", "partition", "account", "user", "narrowest", "widest"]) address.delete(filter);
+    address.set("log", log);
+    window.dash_clientside.set_props("search", { data: `?${address}` });
+  }
+
+  async function send(file, limit) {
+    if (file.size > limit) {
+      complain(`The file has ${(file.size / 2 ** 20).toFixed(1)} MB, but an upload may have ${(limit / 2 ** 20).toFixed(0)} MB. ` +
+        "Start the page with the file on the command line, or with a larger --upload-limit.");
+      return;
+    }
+    const target = new URL("upload", location.href);
+    target.search = new URLSearchParams({ name: file.name }).toString();
+    let answer;
+    try {
+      answer = await (await fetch(target, { method: "POST", body: file })).json();
+    } catch {
+      complain("The upload did not arrive. Check that the server still runs, then repeat it.");
+      return;
+    }
+    if (answer.error) complain(answer.error);
+    else go(answer.log);
+  }
+
+  function upload() {
+    const place = document.getElementById("upload");
+    if (!place || place.firstChild) return keep();
+    const label = document.createElement("label"), input = document.createElement("input");
+    input.type = "file";
+    input.addEventListener("change", () => {
+      if (input.files.length) send(input.files[0], Number(place.dataset.limit));
+      input.value = "";
+    });
+    label.className = "field";
+    const name = document.createElement("span");
+    name.className = "field-name";
+    name.textContent = "Upload a log (SWF, sacct, CSV, Parquet)";
+    label.append(name, input);
+    place.append(label);
+    return keep();
+  }
+
+  // -- figures
+
+  function view() {
+    const plot = document.querySelector("#over-time .js-plotly-plot"), axis = plot?._fullLayout?.xaxis3;
+    const times = plot?._fullData?.[0]?.x;
+    if (!axis || !times?.length) return keep();
+    const [low, high] = axis.range.map((value) => axis.r2c(value));
+    const first = axis.d2c(times[0]), last = axis.d2c(times[times.length - 1]);
+    return [(low - first) / (last - first), (high - first) / (last - first)];
+  }
+
+  function gantt(data) {
+    const root = document.getElementById("gantt");
+    if (data && root) window.QueuesmithGantt(root, data);
+    return keep();
+  }
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    queuesmith: {
+      address: () => location.search,
+      scheme,
+      remember,
+      upload,
+      view,
+      gantt,
+      readouts: (values) => values.map((value) => String(Number(value))),
+    },
+  });
+  dark.addEventListener("change", () => {
+    window.dash_clientside.set_props("scheme", { data: scheme() });
+    window.dash_clientside.set_props("search", { data: location.search });
+  });
+})();

@@ -1,0 +1,44 @@
+"""What all parts of the page share while the server runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from queuesmith.web.logs import LogShelf
+from queuesmith.web.machines import AnyCluster
+from queuesmith.web.policies import PolicyShelf
+from queuesmith.web.replays import ReplayDesk
+from queuesmith.web.runs import RunShelf
+from queuesmith.web.state import Column, PageState
+
+
+@dataclass(frozen=True)
+class Context:
+    """The shelves of a page, and what it shows where the address says nothing.
+
+    Parameters
+    ----------
+    logs, policies, desk, runs
+        What logs, policies, replays and long runs there are.
+    machine
+        The machine that was named, None for the log's own.
+    columns
+        What is compared at first.
+    log_source, machine_source
+        How the log and the machine were named on the command line, for how to reproduce.
+    """
+
+    logs: LogShelf
+    policies: PolicyShelf
+    desk: ReplayDesk
+    runs: RunShelf
+    machine: AnyCluster | None
+    columns: tuple[Column, ...]
+    log_source: Path | None = None
+    machine_source: str | None = None
+
+    def state(self, query: str | None) -> PageState:
+        """Return what an address means on this page."""
+        default = PageState(log=self.logs.first, columns=self.columns)
+        return PageState.parse(query or "", default)

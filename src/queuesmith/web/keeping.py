@@ -1,0 +1,210 @@
+"""Everything seen can be kept: a policy as a file, the page as a report, the call in Python."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+from queuesmith.base.errors import QueuesmithError
+from queuesmith.cluster import NodeCluster
+from queuesmith.report import DEFAULT_METRICS, write_report
+from queuesmith.schedule import Schedule
+from queuesmith.web.context import Context
+from queuesmith.web.logs import BUILT_IN, UPLOADED
+from queuesmith.web.parts import sentences
+from queuesmith.web.replays import Question
+from queuesmith.web.side_by_side import SideBySide
+from queuesmith.web.state import Column, Filters, PageState
+
+#: How the built-in logs are made, on the command line and in Python.
+_MADE = {
+    "demo": ("lublin --jobs 5000 --cores 256 --load 0.85 --seed 0", "qs.demo_workload()"),
+    "demo-large": (
+        "lublin --jobs 100000 --cores 1024 --load 0.85 --seed 1",
+        "qs.lublin(100_000, 1024, load=0.85, seed=1)",
+    ),
+    "demo-bursty": (
+        "airs --jobs 5000 --cores 256 --load 0.9 --seed 1",
+        "airs(5_000, 256, load=0.9, seed=1)",
+    ),
+}
+
+
+def keep_view(state: PageState, context: Context) -> html.Details:
+    """Return how to keep what is seen: files to download, and the calls that make it again."""
+    buttons = [
+        html.Button(
+            f"Policy of column {place + 1} as a file",
+            id={"type": "keep-policy", "column": place},
+            type="button",
+        )
+        for place in range(len(state.columns))
+    ]
+    return html.Details(
+        [
+            html.Summary("Keep this"),
+            html.P("The address of this page restores all that is seen: copy it, or keep it."),
+            html.Div(
+                [*buttons, html.Button("The page as a report", id="keep-report", type="button")],
+                className="bar",
+            ),
+            html.H3("On the command line"),
+            html.Pre(html.Code(command_lines(state, context), id="command-line"), tabIndex=0),
+            html.H3("In Python"),
+            html.Pre(html.Code(python_call(state, context), id="python-call"), tabIndex=0),
+        ],
+        className="more",
+    )
+
+
+def command_lines(state: PageState, context: Context) -> str:
+    """Return the commands that make the same result, or say why there is none."""
+    if unavailable := _no_command(state, context):
+        return f"# {unavailable} The call in Python below does."
+    lines, log = [], _log_path(state, context)
+    if log is None:
+        log = f"{state.log}.swf.gz"
+        lines.append(f"queuesmith generate {_MADE[state.log][0]} --out {log}")
+    shared = [shlex.quote(log)]
+    if state.filters:
+        since, until = state.filters.since or "0", state.filters.until or str(2**40)
+        shared += ["--between", shlex.quote(f"{since}..{until}")]
+    if len({(column.load, column.cores) for column in state.columns}) == 1:
+        metrics = dict.fromkeys([state.objective, *DEFAULT_METRICS])
+        policies = ",".join(column.policy for column in state.columns)
+        words = [*shared, *_beside(state.columns[0]), "--policies", shlex.quote(policies)]
+        lines.append(
+            f"queuesmith compare {' '.join(words)} --metrics {shlex.quote(','.join(metrics))}"
+        )
+        return "\n".join(lines)
+    for column in state.columns:
+        words = [*shared, *_beside(column), "--policy", shlex.quote(column.policy)]
+        lines.append(
+            f"queuesmith simulate {' '.join(words)} --objective {shlex.quote(state.objective)}"
+        )
+    return "\n".join(lines)
+
+
+def _beside(column: Column) -> list[str]:
+    load = [] if column.load == 1.0 else ["--load-factor", f"{column.load:g}"]
+    return load + ([] if column.cores is None else ["--cores", str(column.cores)])
+
+
+def _no_command(state: PageState, context: Context) -> str | None:
+    further = ("partition", "account", "user", "narrowest", "widest")
+    if any(getattr(state.filters, name) for name in further):
+        return "No command filters by partition, account, user or size."
+    if isinstance(context.machine, NodeCluster):
+        return "No command replays on this machine of nodes."
+    return None
+
+
+def python_call(state: PageState, context: Context) -> str:
+    """Return the Python that makes the same result."""
+    lines = ["import queuesmith as qs"]
+    path = _log_path(state, context)
+    if state.filters:
+        lines.append("from queuesmith.web.logs import filtered")
+        lines.append("from queuesmith.web.state import Filters")
+    if state.log == "demo-bursty":
+        lines.append("from queuesmith.workload.synthetic import airs")
+    nodes = isinstance(context.machine, NodeCluster)
+    if nodes and any(column.nodes for column in state.columns):
+        lines.append("from queuesmith.web.machines import resized")
+    made = _MADE[state.log][1] if path is None else f"qs.read({path!r})"
+    lines += ["", f"log = {made}"]
+    if state.filters:
+        lines.append(f"log = filtered(log, {_written(state.filters)})")
+    if nodes:
+        lines.append(f"machine = qs.machine_from({context.machine_source or 'infer'!r}, log=log)")
+    for place, column in enumerate(state.columns, start=1):
+        lines.append(f"column_{place} = {_simulation(column, context)}")
+        lines.append(f"print(column_{place}.value({state.objective!r}))")
+    return "\n".join(lines)
+
+
+def _simulation(column: Column, context: Context) -> str:
+    jobs = "log" if column.load == 1.0 else f"log.with_load_factor({column.load:g})"
+    words = [jobs, f"policy={column.policy!r}"]
+    if isinstance(context.machine, NodeCluster):
+        sized = f"resized(machine, {dict(column.nodes)!r})" if column.nodes else "machine"
+        words.insert(1, sized)
+    elif column.cores is not None or context.machine is not None:
+        words.append(f"cores={column.cores or (context.machine and context.machine.cores)}")
+    return f"qs.simulate({', '.join(words)})"
+
+
+def _written(filters: Filters) -> str:
+    set_ones = ((each.name, getattr(filters, each.name)) for each in fields(filters))
+    return f"Filters({', '.join(f'{name}={value!r}' for name, value in set_ones if value)})"
+
+
+def _log_path(state: PageState, context: Context) -> str | None:
+    """Return the file of the log; None where it is a built-in one."""
+    name = state.log or context.logs.first
+    if name.startswith(UPLOADED):
+        return str(context.logs.folder / name)
+    if context.log_source is not None and name not in BUILT_IN:
+        return str(context.log_source)
+    return None
+
+
+# -- wiring ------------------------------------------------------------------------------------
+
+
+def wire(app: Dash, context: Context) -> None:
+    """Connect the buttons with their downloads."""
+    app.callback(
+        Output("download", "data"),
+        Output("notices", "children", allow_duplicate=True),
+        Input({"type": "keep-policy", "column": ALL}, "n_clicks"),
+        Input("keep-report", "n_clicks"),
+        State("moved", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+        running=[(Output("busy", "className"), "busy", "idle")],
+    )(lambda *moves: _download(context, *moves))
+
+
+def _download(
+    context: Context, policies: Any, report: Any, query: str, tab: str
+) -> tuple[Any, Any]:
+    what = ctx.triggered_id
+    if what is None or not ctx.triggered[0]["value"]:
+        raise PreventUpdate
+    state = context.state(query)
+    try:
+        if what == "keep-report":
+            return dcc.send_bytes(report_of(state, context, tab), "report.html"), no_update
+        column = state.columns[int(what["column"])]
+        content = json.dumps(context.desk.policy(column).to_dict(), indent=2) + "\n"
+        return {
+            "content": content,
+            "filename": "policy.json",
+            "type": "application/json",
+        }, no_update
+    except QueuesmithError as error:
+        return no_update, sentences([str(error)], "caution")
+
+
+def report_of(state: PageState, context: Context, tab: str) -> bytes:
+    """Return what is seen as a report, one HTML file."""
+    questions = [Question(state.log, state.filters, each) for each in dict.fromkeys(state.columns)]
+    found = context.desk.schedules(tab, questions)
+    for each in found:
+        if not isinstance(each, Schedule):
+            raise each
+    real = context.desk.real(state.log, state.filters)
+    shown = tuple(each for each in (real, *found) if isinstance(each, Schedule))
+    metrics = tuple(dict.fromkeys([state.objective, *DEFAULT_METRICS]))
+    with tempfile.TemporaryDirectory(prefix="queuesmith-") as folder:
+        path = Path(folder) / "report.html"
+        write_report(SideBySide(shown, metrics), path, command=command_lines(state, context))
+        return path.read_bytes()

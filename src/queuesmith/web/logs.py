@@ -1,0 +1,184 @@
+"""The logs that the page can show: one that was named, built-in ones, and what was uploaded."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.files import atomic_write, log_name
+from queuesmith.schedule.fidelity import codes_by
+from queuesmith.web.state import Filters
+from queuesmith.workload import Workload
+from queuesmith.workload.files import FORMAT_OF_SUFFIX, read
+from queuesmith.workload.moments import second_of
+from queuesmith.workload.synthetic import airs, demo_workload, lublin
+
+UPLOADED = "upload-"
+#: How many logs, whole or filtered, are held at once.
+MOST_HELD = 8
+_ENDINGS = (*FORMAT_OF_SUFFIX, *(f"{ending}.gz" for ending in FORMAT_OF_SUFFIX), ".txt", ".log")
+
+#: Logs that need no file, by name.
+BUILT_IN: Mapping[str, Callable[[], Workload]] = {
+    "demo": demo_workload,
+    "demo-large": lambda: lublin(100_000, 1024, load=0.85, seed=1, name="demo-large"),
+    "demo-bursty": lambda: airs(5_000, 256, load=0.9, seed=1, name="demo-bursty"),
+}
+
+
+class LogShelf:
+    """The logs of a page by name; what is read once is held for a while.
+
+    Parameters
+    ----------
+    given
+        The log that the page was started with, under its name.
+    folder
+        Where uploads are kept, so that a link to one works after the server was started anew.
+    limit
+        The most bytes that an upload may have.
+    """
+
+    def __init__(self, given: Workload | None, folder: Path, *, limit: int) -> None:
+        self._given = {} if given is None else {given.name: given}
+        self.folder, self.limit = folder, limit
+        self._held: OrderedDict[tuple[str, Filters], Workload] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def first(self) -> str:
+        """The log that is shown where the address names none."""
+        return next(iter(self._given), "demo")
+
+    @property
+    def names(self) -> list[str]:
+        """The logs to choose from: the given one, the built-in ones, then uploads."""
+        uploads = sorted(path.name for path in self.folder.glob(f"{UPLOADED}*"))
+        return list(dict.fromkeys([*self._given, *BUILT_IN, *uploads]))
+
+    def whole(self, name: str) -> Workload:
+        """Return a log by its name; an empty name is the first."""
+        return self.jobs(name, Filters())
+
+    def jobs(self, name: str, filters: Filters) -> Workload:
+        """Return the jobs of a log that pass the filters."""
+        key = (name or self.first, filters)
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        found = filtered(self.whole(name), filters) if filters else self._read(key[0])
+        with self._lock:
+            self._held[key] = found
+            while len(self._held) > MOST_HELD:
+                self._held.popitem(last=False)
+        return found
+
+    def _read(self, name: str) -> Workload:
+        if name in self._given:
+            return self._given[name]
+        if name in BUILT_IN:
+            return BUILT_IN[name]()
+        path = self.folder / name
+        if not re.fullmatch(rf"{UPLOADED}[0-9a-f]{{16}}-[\w.-]+", name) or not path.is_file():
+            raise UsageError(
+                f"there is no log '{name[:80]}' here. Choose another one, or upload it again."
+            )
+        return read(path).renamed(log_name(name.split("-", 2)[2]))
+
+    def upload(self, filename: str, content: bytes) -> str:
+        """Keep a log that somebody sent, and return its name; what is no log is refused."""
+        if len(content) > self.limit:
+            raise UsageError(too_large(len(content), self.limit))
+        ending = next((e for e in _ENDINGS if filename.lower().endswith(e)), "")
+        stem = re.sub(r"[^\w-]+", "-", log_name(filename), flags=re.ASCII).strip("-")[:40] or "log"
+        digest = hashlib.sha256(content).hexdigest()[:16]
+        name = f"{UPLOADED}{digest}-{stem}{ending}"
+        path = self.folder / name
+        fresh = not path.exists()
+        if fresh:
+            with atomic_write(path) as file:
+                file.write(content)
+        try:
+            self.whole(name)
+        except (QueuesmithError, MemoryError) as error:
+            if fresh:
+                path.unlink(missing_ok=True)
+            raise WorkloadError(str(error).replace(str(path), filename)) from error
+        return name
+
+
+def too_large(size: int, limit: int) -> str:
+    """Say that an upload is too large."""
+    return (
+        f"the file has {size / 2**20:,.1f} MB, but an upload may have {limit / 2**20:,.0f} MB. "
+        "Start the page with the file on the command line, or with a larger --upload-limit."
+    )
+
+
+def filtered(workload: Workload, filters: Filters) -> Workload:
+    """Return the jobs of a log that pass the filters; an error where none does."""
+    keep = np.ones(len(workload), np.bool_)
+    if filters.since:
+        keep &= workload.submit >= _second(workload, filters.since)
+    if filters.until:
+        keep &= workload.submit < _second(workload, filters.until)
+    for column in ("partition", "account", "user"):
+        wanted = getattr(filters, column)
+        if wanted:
+            keep &= _named(workload, column, wanted)
+    if filters.narrowest:
+        keep &= workload.cores >= _cores("fewest cores", filters.narrowest)
+    if filters.widest:
+        keep &= workload.cores <= _cores("most cores", filters.widest)
+    if not keep.any():
+        raise WorkloadError(
+            f"no job of '{workload.name}' passes the filters. Take one of them out."
+        )
+    return workload.select(keep)
+
+
+def choices(workload: Workload, column: str, most: int = 200) -> list[str]:
+    """Return the names in a column, those with the most jobs first; none where it is not there."""
+    if column != "user" and column not in workload.extra:
+        return []
+    codes, label = codes_by(workload, column)
+    values, count = np.unique(codes, return_counts=True)
+    return [label(int(values[i])) for i in np.argsort(-count, kind="stable")[:most]]
+
+
+def _second(workload: Workload, text: str) -> int:
+    stripped = text.strip()
+    moment = int(stripped) if stripped.lstrip("-").isdecimal() else stripped
+    return second_of(moment, workload.epoch, workload.name)
+
+
+def _named(workload: Workload, column: str, wanted: str) -> NDArray[np.bool_]:
+    if column != "user" and column not in workload.extra:
+        raise WorkloadError(
+            f"the log '{workload.name}' has no column '{column}'. Take that filter out."
+        )
+    codes, label = codes_by(workload, column)
+    values = np.unique(codes)
+    same = [value for value in values if label(int(value)) == wanted]
+    if not same:
+        raise WorkloadError(
+            f"the log '{workload.name}' has no {column} '{wanted[:60]}'. Choose another."
+        )
+    return np.isin(codes, same)
+
+
+def _cores(what: str, text: str) -> int:
+    if not text.strip().isdecimal() or not 1 <= int(text) <= 2**30:
+        raise UsageError(
+            f"{what} is '{text[:40]}', but it must be a whole number of cores. Correct it."
+        )
+    return int(text)

@@ -1,0 +1,138 @@
+"""The columns of the page side by side: what they are worth, and who gains and who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from queuesmith.base.errors import MetricError
+from queuesmith.report.comparison import Comparison, check_labels
+from queuesmith.report.figure_data import job_parts, part_means
+from queuesmith.report.wording import duration
+from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.schedule import HISTORY, Schedule
+from queuesmith.workload import Workload
+
+WEEK = 7 * 86_400
+#: Changes below so many per cent are none that anybody would notice.
+NOTICEABLE = 1.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SideBySide(Comparison):
+    """Schedules of one log that may differ in load and machine, each under a name of its own.
+
+    Parameters
+    ----------
+    columns
+        The names of all columns, also of those that could not be replayed: they keep their colour.
+    """
+
+    columns: tuple[str, ...] = ()
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """All names, in the order in which colours are given out."""
+        own = super().policies
+        return tuple(dict.fromkeys([*own[: HISTORY in own], *self.columns, *own]))
+
+    def _check_alike(self) -> None:
+        check_labels(self.schedules)
+
+    @property
+    def dated(self) -> Workload:
+        """A workload without dates where one of them has none: its arrivals were moved."""
+        undated = (each.workload for each in self.schedules if each.workload.epoch is None)
+        return next(undated, self.workload)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one looks at first in a column; waits in seconds."""
+
+    objective: Interval
+    mean_wait: float
+    p95_wait: float
+    longest_wait: float
+    beyond_a_week: int
+    utilization: float
+    jobs: int
+
+
+@lru_cache(maxsize=32)
+def facts_of(schedule: Schedule, objective: Objective) -> Facts:
+    """Return the figures of a column; the objective with its interval where it has one."""
+    wait = schedule.wait
+    try:
+        value = confidence(schedule, objective)
+    except MetricError:
+        value = Interval(objective(schedule), None, None, 0)
+    return Facts(
+        value,
+        float(wait.mean()),
+        float(np.percentile(wait, 95)),
+        float(wait.max()),
+        int(np.count_nonzero(wait > WEEK)),
+        schedule.value("utilization"),
+        len(schedule),
+    )
+
+
+def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
+    """Say in a sentence or two what changed for whom, and at what price."""
+    parts = job_parts(before.workload, by)
+    old, new = (part_means(each, parts, each.wait) for each in (before, after))
+    mean_before, mean_after = float(before.wait.mean()), float(after.wait.mean())
+    text = f"{after.policy} instead of {before.policy}: {_mean(mean_before, mean_after)}"
+    changes = {
+        label: _percent(float(a), float(b))
+        for label, a, b in zip(parts.labels, old.mean, new.mean, strict=True)
+    }
+    known = {label: change for label, change in changes.items() if change is not None}
+    if len(known) > 1:
+        text += _who(known)
+    longest = (float(before.wait.max()), float(after.wait.max()))
+    late = [int(np.count_nonzero(each.wait > WEEK)) for each in (before, after)]
+    text += f" The longest wait is {duration(longest[1])} instead of {duration(longest[0])}"
+    return text + (
+        f", and {late[1]:,} jobs instead of {late[0]:,} wait over a week." if any(late) else "."
+    )
+
+
+def _mean(before: float, after: float) -> str:
+    change = _percent(before, after)
+    times = f"{duration(after)} instead of {duration(before)}"
+    if change is None or abs(change) < NOTICEABLE:
+        return f"jobs wait about as long as before on average ({times})."
+    return (
+        f"jobs wait {abs(change):.0f} % {'longer' if change > 0 else 'less'} on average ({times})."
+    )
+
+
+def _who(changes: dict[str, float]) -> str:
+    least, most = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
+    gains = changes[least] <= -NOTICEABLE
+    pays = changes[most] >= NOTICEABLE
+    if gains and pays:
+        return (
+            f" {least} gains most ({changes[least]:+.0f} %), {most} pays most "
+            f"({changes[most]:+.0f} %)."
+        )
+    if gains:
+        return f" {least} gains most ({changes[least]:+.0f} %), and nobody noticeably pays."
+    if pays:
+        return f" {most} pays most ({changes[most]:+.0f} %), and nobody noticeably gains."
+    return " Nobody noticeably gains or pays."
+
+
+def _percent(before: float, after: float) -> float | None:
+    return 100 * (after - before) / before if before > 0 else None
+
+
+def replays_of(schedules: Sequence[Schedule]) -> list[Schedule]:
+    """Return the schedules without what really happened."""
+    return [schedule for schedule in schedules if schedule.policy != HISTORY]
