@@ -14,9 +14,9 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.figures.palette import policy_colours
 from queuesmith.policy import BACKFILLS, AnyPolicy, Policy, SelfTuning, Slurm
 from queuesmith.report.caution import history_caution
+from queuesmith.report.comparison import Comparison
 from queuesmith.report.plain_figures import Figure, groups_figure, over_time_figure, waits_figure
 from queuesmith.report.wording import duration, metric_title, scale_of
-from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import HISTORY, Schedule
 from queuesmith.web.context import Context
@@ -374,9 +374,7 @@ def _cautions(real: Schedule | None, replays: Sequence[Schedule], state: PageSta
     ]
     if not alike:
         return ["What really happened stands beside replays of another load or machine."]
-    if alike[0].pieces is not None:
-        return [Fidelity(real, alike[0]).sentence]
-    return [history_caution([real, alike[0]]) or ""]
+    return [history_caution(Comparison((real, alike[0]))) or ""]
 
 
 # -- the Gantt chart ---------------------------------------------------------------------------
