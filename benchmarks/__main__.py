@@ -18,7 +18,8 @@ from benchmarks import (
     replay,
 )
 
-DEEP_QUEUES = "deep-queues"
+#: These take what follows their name as their own: how far, which policies, which verbs.
+WITH_ARGUMENTS = {"deep-queues": deep_queues.main, "command-line": command_line.main}
 BENCHMARKS = {
     "replay": replay.main,
     "own-orders": replay.own_orders,
@@ -35,16 +36,15 @@ BENCHMARKS = {
     "federation": federation.main,
     "federation-exact": federation_exact.exact,
     "knobs": knobs.knobs,
-    "command-line": command_line.main,
-    DEEP_QUEUES: lambda: deep_queues.main([]),
+    "command-line": lambda: command_line.main([]),
+    "deep-queues": lambda: deep_queues.main([]),
 }
 
 
 def main() -> int:
     names = sys.argv[1:] or list(BENCHMARKS)
-    if names[0] == DEEP_QUEUES:
-        # Whatever follows is its own: how far, which policies, where to draw.
-        deep_queues.main(names[1:])
+    if names[0] in WITH_ARGUMENTS:
+        WITH_ARGUMENTS[names[0]](names[1:])
         return 0
     for name in names:
         if name not in BENCHMARKS:

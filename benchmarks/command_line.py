@@ -1,4 +1,4 @@
-"""Wall time of whole commands, beside an empty Python."""
+"""What whole commands take: beside an empty Python, and before anything is compiled."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import queuesmith as qs
+from benchmarks import first_answers
 from benchmarks.data import synthetic
 
 REPEATS = 3
@@ -22,7 +23,15 @@ def wall(*words: str) -> float:
     return min(times[1:])
 
 
-def main() -> None:
+def main(verbs: list[str]) -> None:
+    """Print what commands take; with verbs, only the first and second answer of these."""
+    if not verbs:
+        beside_an_empty_python()
+    first_answers.main(verbs)
+
+
+def beside_an_empty_python() -> None:
+    """Print the wall time of some commands that are compiled already."""
     command = str(Path(sys.executable).parent / "queuesmith")
     empty = wall(sys.executable, "-c", "pass")
     with tempfile.TemporaryDirectory() as folder:

@@ -13,11 +13,15 @@ def synthetic(jobs: int) -> qs.Workload:
     return qs.lublin(jobs, SYNTHETIC_CORES, load=0.8, seed=0)
 
 
+def folder() -> Path:
+    """Where real data are, if they are."""
+    root = Path(__file__).resolve().parent.parent
+    return Path(os.environ.get("QUEUESMITH_DATA", root.parent / "shared"))
+
+
 def trace(name: str) -> Path | None:
     """A real trace, or None where the folder of traces is absent."""
-    root = Path(__file__).resolve().parent.parent
-    folder = Path(os.environ.get("QUEUESMITH_DATA", root.parent / "shared"))
-    path = folder / "traces" / name
+    path = folder() / "traces" / name
     if not path.is_file():
         print(f"{name}: not there; set QUEUESMITH_DATA to the folder of real traces")
         return None
