@@ -32,6 +32,18 @@ Run = Callable[..., Outcome]
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands print for a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def fits_a_terminal(text: str) -> bool:
+    """Tell whether no line is longer than 80 characters and nothing was cut."""
+    return "…" not in text and all(len(line) <= 80 for line in text.splitlines())
 
 
 @pytest.fixture

@@ -73,7 +73,12 @@ def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
     words = ["--methods", "slots,fcfs", "--seconds", "0.001", "--format", "csv"]
     rows = list(csv.DictReader(run("place", "compare", *paper, *words).out.splitlines()))
     assert "HiGHS: time is up, no placement found; this is" in rows[0]["note"]
-    assert rows[1]["note"] == ""
+    assert rows[0]["method"].endswith(", in slots")
+    assert rows[0]["status"] == "time is up, no placement found"
+    assert (rows[1]["method"], rows[1]["note"]) == ("fcfs", "")
+    shown = run("place", "compare", *paper, *words[:4])
+    assert "note: " in shown.err
+    assert max(map(len, shown.out.splitlines())) <= 80
 
 
 def test_the_help_says_what_the_clock_stops_and_the_library_s_defaults(run):
@@ -103,6 +108,22 @@ def test_arriving_jobs_are_replayed(run, paper, tmp_path):
     assert "gap_percent" not in found
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 3
     assert run("federation", "replay", paper[0], "j.csv", "--head", "1").code == 0
+
+
+def test_plans_of_a_replay_say_how_far_from_proven_they_were(run, paper):
+    words = ["--method", "oas", "--steps", "200", "--saturation", "1", "--format", "json"]
+    found = json.loads(run("federation", "replay", *paper, *words).out)
+    assert found["method"] == "oas"
+    assert found["plans"] == len(found["plan_gaps_percent"])
+    both = run("federation", "replay", *paper, "--steps", "9", "--seconds", "2")
+    assert (both.code, "Leave one out" in both.err) == (2, True)
+
+
+def test_a_count_stops_a_method_and_makes_it_the_same_each_time(run, paper):
+    words = ["--method", "prices", "--steps", "3", "--format", "json"]
+    found = json.loads(run("place", *paper, *words).out)
+    assert found["attempts"] == 3
+    assert run("place", *paper, "--steps", "0").code == 2
 
 
 def test_a_method_may_decide_about_windows(run, paper):

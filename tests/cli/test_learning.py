@@ -6,6 +6,7 @@ import json
 import pytest
 
 from queuesmith.cli import main
+from tests.cli.conftest import fits_a_terminal
 
 QUICK = ("--generations", "1", "--offspring", "3", "--rules", "2", "--quiet")
 
@@ -32,7 +33,8 @@ def test_json_has_what_is_promised(run, jobs):
     assert outcome.code == 0
     found = json.loads(outcome.out)
     assert found["method"] == "pittsburgh"
-    assert found["objective"] == "10 * awrt[1] + 4 * awrt[2]"
+    assert (found["objective"], found["longest_wait"]) == ("mean_wait", 2.0)
+    assert found["starved"] == {}
     assert found["baseline"]["name"] == "fcfs+easy"
     assert found["best_fixed"]["value"] <= found["baseline"]["value"]
     assert found["improvement_percent"]["best_fixed"] >= 0
@@ -66,6 +68,31 @@ def test_the_table_shows_both_parts_of_the_log(run, jobs):
     outcome = run("tune", jobs, "--cores", "256", *QUICK, "--format", "csv")
     rows = list(csv.DictReader(outcome.out.splitlines()))
     assert [row["jobs"] for row in rows] == ["learned on"] * 3 + ["held out"] * 3
+
+
+@pytest.mark.usefixtures("narrow")
+def test_the_table_fits_a_terminal_and_ends_in_what_came_out(run, jobs):
+    outcome = run("tune", jobs, "--cores", "256", *QUICK)
+    assert fits_a_terminal(outcome.out)
+    words = " ".join(outcome.out.split())
+    assert words.startswith("Learned for mean_wait, lower is better; no group's longest wait")
+    assert "On jobs it did not see, the learned policy is" in words
+    assert outcome.out.count("\n learned on") == outcome.out.count("\n not seen") == 3
+
+
+def test_where_history_is_known_tune_grades_and_refuses(run, jobs, tmp_path):
+    from queuesmith import read, write
+
+    log = read(jobs)
+    late = log.replaced(extra={"real_start": log.submit + 86_400})
+    write(late, tmp_path / "late.csv")
+    words = ("tune", "late.csv", "--cores", "256", *QUICK)
+    found = json.loads(run(*words, "--format", "json").out)
+    assert found["fidelity"]["grade"] == "D"
+    assert found["recommended"] is False
+    assert "No policy is recommended" in run(*words, "--report", "page.html").out
+    assert "No policy is recommended" in (tmp_path / "page.html").read_text()
+    assert "On jobs it did not see" in run(*words, "--although-untrue").out
 
 
 def test_metrics_that_must_get_no_worse_can_be_named(run, jobs):

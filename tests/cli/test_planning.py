@@ -34,6 +34,18 @@ def test_gap_takes_any_policy_and_shows_averages_and_telling_steps(run, log):
     assert "submission" in outcome.out
 
 
+def test_gap_compares_the_candidates_of_its_planner_by_its_metric(run, log):
+    outcome = run("gap", log, "--policy", "dynp(saf,wide; metric=mean_response)", *QUICK)
+    assert outcome.code == 0
+    assert "best_is_saf" in outcome.out and "best_is_wide" in outcome.out
+    assert "response" in outcome.out and "best_is_sjf" not in outcome.out
+
+
+def test_gap_says_where_it_judges_by_another_objective(run, log):
+    outcome = run("gap", log, "--policy", "dynp(fcfs,sjf; metric=mean_slowdown)", *QUICK)
+    assert "no optimum is known for mean_slowdown" in outcome.err
+
+
 def test_gap_writes_steps_and_figure(run, log, tmp_path):
     words = (*QUICK, "--policy", "fcfs+plan", "--out", "steps.csv", "--plot", "gap.html")
     outcome = run("gap", log, *words, "--format", "csv")

@@ -1,6 +1,7 @@
 """Commands that replay a log: simulate, compare, report, and the lists they choose from."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -11,6 +12,7 @@ import pytest
 from queuesmith import Cluster, Schedule, read, verify
 from queuesmith.policy import BACKFILLS, ORDERS
 from queuesmith.schedule.metrics import METRICS
+from tests.cli.conftest import fits_a_terminal
 
 SIMULATED = ("jobs", "dropped", "makespan", "mean_wait", "mean_bounded_slowdown")
 SIMULATED += ("utilization", "awrt", "seconds")
@@ -214,7 +216,7 @@ def test_compare_marks_the_best_of_each_metric(run, log, tmp_path):
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert "200 jobs on 64 cores" in lines[0]
-    assert [line.split()[0] for line in lines[1:]] == [
+    assert [line.split()[0] for line in lines[1:6]] == [
         *("policy", "fcfs", "fcfs+easy", "sjf+easy", "my.py:wide_first+easy")
     ]
     assert "mean_wait" in lines[1]
@@ -268,6 +270,85 @@ def test_compare_notes_jobs_left_out_once(run, log):
     assert outcome.err.count("note: ") == outcome.err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("narrow")
+def test_compare_fits_a_terminal_and_ends_in_what_came_out(run, log):
+    policies = "fcfs,power(alpha=1.5,beta=2.5,gamma=0.25)+conservative(depth=1000),sjf+easy"
+    outcome = run("compare", log, "--policies", policies)
+    assert fits_a_terminal(outcome.out)
+    words = " ".join(outcome.out.split())
+    assert "power( alpha=1.5," in words.replace("power(", "power( ")
+    assert "waits" in words and "than fcfs on average" in words
+    assert "does not tell what really happened" in words
+
+
+def test_where_history_is_known_compare_grades_and_refuses(run, sacct):
+    words = ("compare", sacct, "--cores", 8, "--policies", "fcfs+easy,fcfs")
+    text = run(*words).out
+    assert "grade D" in text
+    assert "No policy is recommended" in text
+    found = json.loads(run(*words, "--format", "json").out)
+    assert found["fidelity"]["grade"] == "D"
+    assert found["recommended"] is None
+    found = json.loads(run(*words, "--format", "json", "--although-untrue").out)
+    assert found["recommended"] in ("fcfs", "fcfs+easy")
+
+
+MACHINE = """
+name = "little"
+
+[[nodes]]
+names = "n[1-2]"
+cores = 2
+
+[[partitions]]
+name = "main"
+nodes = "n[1-2]"
+default = true
+
+[[partitions]]
+name = "debug"
+nodes = "n[1-2]"
+"""
+
+
+def test_a_machine_of_nodes_is_replayed_and_graded(run, sacct, tmp_path):
+    (tmp_path / "little.toml").write_text(MACHINE)
+    words = ("--machine", "little.toml", "--format", "json")
+    found = json.loads(run("simulate", sacct, "--policy", "slurm()", *words).out)
+    assert found["cores"] == 4
+    assert found["fidelity"]["policy"] == "slurm()"
+    outcome = run("compare", sacct, "--policies", "slurm(),slurm(bf_interval=60)", *words)
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["fidelity"]["policy"] == "slurm()"
+    assert "machine little: 2 nodes, 4 cores" in outcome.err
+
+
+def test_a_machine_and_a_number_of_cores_are_not_both_given(run, sacct):
+    outcome = run("compare", sacct, "--machine", "infer", "--cores", 4)
+    assert outcome.code == 2
+    assert "--machine and --cores are both given" in outcome.err
+
+
+def test_a_slurm_conf_with_nodes_says_how_many_cores_there_are(run, sacct, tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=DEFAULT CPUs=2\nNodeName=n[1-4]\nPartitionName=main Nodes=ALL\n"
+    )
+    words = ("simulate", sacct, "--slurm-conf", "slurm.conf", "--format", "json")
+    outcome = run(*words)
+    assert json.loads(outcome.out)["cores"] == 8
+    assert "which only multifactor looks at, not fcfs+easy" in outcome.err
+    assert "only multifactor" not in run(*words, "--policy", "multifactor+plan").err
+    assert json.loads(run(*words, "--cores", 4).out)["cores"] == 4
+
+
+def test_jobs_are_chosen_by_a_condition(run, sacct):
+    words = ("simulate", sacct, "--cores", 4, "--format", "json", "--where")
+    assert json.loads(run(*words, "user == 'ann' and cores > 3").out)["jobs"] == 2
+    refused = run(*words, "user == 'an'")
+    assert refused.code == 2 and "Did you mean 'ann'" in refused.err
+    assert "no job of 'real' meets the condition" in run(*words, "cores > 5").err
+
+
 # -- report ------------------------------------------------------------------------------------
 
 
@@ -289,6 +370,45 @@ def test_a_report_shows_the_command_that_made_it(run, log, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert f"queuesmith report {log} --policies" in page
     assert "fcfs, sjf&#x27; --out report.html" in page
+
+
+def python_of(page: str) -> str:
+    """Return the Python that a report prints."""
+    blocks = re.findall(r"<pre><code>(import queuesmith.*?)</code></pre>", page, re.DOTALL)
+    assert len(blocks) == 1
+    return html.unescape(blocks[0])
+
+
+def figures_of(page: str) -> str:
+    """Return a page without how to reproduce it."""
+    return re.sub(r'<section id="reproduce">.*?</section>', "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--cores 4",
+        "--cores 4 --groups partition --metrics mean_wait[main],max_wait --warm-up 0.1",
+        "--cores 8 --where user=='ann' --overrun cut --timezone Europe/Berlin --title Ann",
+        "--slurm-conf slurm.conf --policies multifactor+plan,saved.json --although-untrue",
+        "--cores 4 --between 2024-03-01..2024-03-02 --head 2 --load-factor 2 --qos-priority high=2",
+        "--machine little.toml --policies slurm(),slurm(bf_interval=60)",
+    ],
+)
+def test_the_python_that_a_report_prints_makes_the_same_report(run, sacct, tmp_path, words):
+    (tmp_path / "slurm.conf").write_text(
+        "PriorityWeightAge=7\nNodeName=n[1-4] CPUs=2\nPartitionName=main PriorityJobFactor=3\n"
+    )
+    (tmp_path / "little.toml").write_text(MACHINE)
+    assert run("simulate", sacct, "--cores", 4, "--save-policy", "saved.json").code == 0
+    given = words.split()
+    if "--policies" not in given:
+        given += ["--policies", "saved.json,sjf+easy"]
+    outcome = run("report", sacct, *given, "--out", "report.html")
+    assert outcome.code == 0, outcome.err
+    first = (tmp_path / "report.html").read_text()
+    exec(python_of(first), {})
+    assert figures_of((tmp_path / "report.html").read_text()) == figures_of(first)
 
 
 def test_the_same_report_twice_is_the_same_file(run, log, tmp_path):

@@ -8,13 +8,12 @@ import pytest
 
 from queuesmith import Objective, simulate
 from queuesmith.base.errors import MetricError, UsageError
-from queuesmith.learning import tune
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.methods import make_method
 from queuesmith.learning.verdict import Verdict
 from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard
-from tests.learning.test_tune import OBJECTIVE, busy_log
+from tests.learning.test_tune import OBJECTIVE, busy_log, tune
 
 #: Strategies that improve the objective at the cost of utilisation, and EASY, which does neither.
 OFFERED = ("fcfs+easy", "group+easy+keep(share=0.4)", "group", "sjf+easy")

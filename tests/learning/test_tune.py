@@ -5,13 +5,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 from queuesmith import Cluster, Objective, Workload, read, simulate, verify, write
 from queuesmith.base.errors import MetricError, UsageError, WorkloadError
-from queuesmith.learning import tune
+from queuesmith.learning import tune as tune_for
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.methods import ALIASES, METHODS, find_method, make_method
 from queuesmith.learning.priority import Priority
@@ -20,6 +21,7 @@ from queuesmith.policy import load_policy
 from queuesmith.policy.strategies import THIRTEEN
 
 OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+tune = partial(tune_for, objective=OBJECTIVE)
 SMALL = Pittsburgh(generations=2, parents=2, offspring=4, rules=3)
 
 
@@ -199,7 +201,8 @@ def report(state):
         time.sleep(600)  # until it is killed
 
 method = Pittsburgh(generations=9, parents=2, offspring=4, rules=3)
-tune(read("log.csv"), cores=16, method=method, split=None, store="run.sqlite", progress=report)
+options = {"cores": 16, "method": method, "split": None, "store": "run.sqlite"}
+tune(read("log.csv"), None, "10*awrt[1] + 4*awrt[2]", **options, progress=report)
 """
 
 
@@ -258,3 +261,29 @@ def test_methods_have_the_papers_names_too():
     assert {find_method(alias).name for alias in ALIASES} == {"prob", "pittsburgh", "coevolution"}
     with pytest.raises(UsageError, match="no parameter of method 'prob' called 'rules'"):
         make_method("prob", rules=3)
+
+
+def test_by_default_the_mean_wait_is_learned_for_and_nobody_starves(log):
+    tuned = tune_for(log, cores=16, method=SMALL, seed=1)
+    assert str(tuned.objective) == "mean_wait"
+    assert tuned.learning.starving.factor == 2
+    assert tuned.learning.starved == {}
+    assert "no group's longest wait above 2 times fcfs+easy's" in tuned.goal
+    assert tune(log, cores=16, method=SMALL, seed=1).learning.starving is None
+
+
+def test_a_policy_under_which_somebody_starves_is_not_admitted(log):
+    free = tune_for(log, cores=16, objective="awrt[1]", method=SMALL, seed=1)
+    assert max(free.learning.longest_waits["learned"].values()) > 0
+    bound = tune_for(log, cores=16, objective="awrt[1]", method=SMALL, seed=1, longest_wait=1)
+    limits = bound.learning.starving.limits(bound.learning.longest_waits["baseline"])
+    for group, wait in bound.learning.longest_waits["learned"].items():
+        assert wait <= limits[group] * (1 + 1e-9)
+
+
+def test_the_conclusion_says_what_it_is_worth_on_jobs_not_seen(tuned, log):
+    gain = tuned.held_out.improvement_percent["baseline"]
+    assert f"{abs(gain):.1f} % {'better' if gain >= 0 else 'worse'}" in tuned.conclusion
+    assert "On jobs it did not see" in tuned.conclusion
+    alone = tune(log, cores=16, method=SMALL, split=None)
+    assert "Nothing shows what it is worth on others" in alone.conclusion

@@ -4,10 +4,12 @@ import csv
 
 import pytest
 
-from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.engine import simulate
 from queuesmith.planning.gap import draw_gap, gap
+from queuesmith.planning.plans import plan, plan_value
 from queuesmith.planning.steps import snapshots
+from queuesmith.policy.orders import ORDERS
 from queuesmith.workload.files import read
 from queuesmith.workload.synthetic import lublin
 from tests.planning.twins import random_snapshot
@@ -87,3 +89,24 @@ def test_real_steps_are_solved_close_to_their_bound(data):
     found = gap(snapshots(schedule, steps=5, fewest=9, most=40, seed=1), seconds=0.5)
     assert found.column("loss_percent").min() >= 0
     assert found.to_dict()["mean_proven_gap_percent"] < 10
+
+
+def test_the_policies_compared_are_those_that_are_named():
+    orders = [ORDERS["saf"], ORDERS["wfp3"], ORDERS["power"].having(alpha=2)]
+    snapshot = random_snapshot(8, seed=8)
+    found = gap([snapshot], seconds=0.2, policies=orders)
+    assert set(found.best_policies()) == {"saf", "wfp3", "power(alpha=2)"}
+    best = min(plan_value(plan(snapshot, order), "artww") for order in orders)
+    assert found.steps[0].policy_value == best
+
+
+@pytest.mark.parametrize("name", ["fcfs", "sjf", "ljf"])
+def test_an_order_places_jobs_as_the_policy_of_its_name(name):
+    for seed in range(5):
+        snapshot = random_snapshot(12, seed=seed)
+        assert plan(snapshot, ORDERS[name]).start.tolist() == plan(snapshot, name).start.tolist()
+
+
+def test_an_order_that_looks_at_consumption_is_refused():
+    with pytest.raises(PolicyError, match="does not know what users have consumed"):
+        plan(random_snapshot(4, seed=1), ORDERS["multifactor"])

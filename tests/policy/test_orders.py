@@ -240,7 +240,7 @@ def test_the_registry_is_keyed_by_the_functions_own_names():
 
 def test_only_orders_that_look_at_time_or_usage_change():
     changing = {name for name, order in ORDERS.items() if not order.fixed}
-    assert changing == {"wfp3", "unicep", "greedy", "multifactor", "power", "group_power"}
+    assert changing == {"wfp3", "unicep", "greedy", "multifactor", "power", "group_power", "blend"}
 
 
 @pytest.mark.parametrize("name", ORDERS)

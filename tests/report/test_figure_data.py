@@ -4,9 +4,10 @@ import pytest
 from queuesmith.cluster import Cluster
 from queuesmith.report import Comparison
 from queuesmith.report.figure_data import (
-    group_means,
+    job_parts,
     nice_edges,
     over_time_data,
+    part_means,
     relative_data,
     share_above,
     share_at_most,
@@ -72,12 +73,22 @@ def test_the_lightest_of_many_groups_are_put_together():
     assert groups.slot.tolist() == [0, 1, 2, 3, 3, 3, 3, 3, 3, 3]
 
 
-def test_group_means_are_taken_over_the_jobs_of_each_group():
+def test_part_means_are_taken_over_the_jobs_of_each_group():
     jobs = make_groups([1, 2, 1])
     schedule = Schedule(jobs, Cluster(1), [0, 3, 6], "fcfs")
-    means = group_means(schedule, user_groups(jobs), schedule.wait)
+    means = part_means(schedule, job_parts(jobs), schedule.wait)
     assert means.mean.tolist() == [2.0, 2.0]
     assert means.jobs.tolist() == [2, 1]
+
+
+def test_jobs_are_divided_by_any_column_and_a_part_of_them_alike():
+    jobs = make_groups([1, 2, 1], cores=[1, 64, 2]).replaced(
+        extra={"partition": np.array([1, 0, 1])}, labels={"partition": ("gpu", "cpu")}
+    )
+    partitions = job_parts(jobs, "partition")
+    assert partitions.labels == ("gpu", "cpu")
+    assert partitions.slots(jobs.fitting(8)).tolist() == [1, 1]
+    assert job_parts(jobs, "size").labels == ("1 core", "2 to 4 cores", "17 to 64 cores")
 
 
 @pytest.mark.parametrize("span", [1, 59, 3600, 86_400, 30_000_000, 2**40])

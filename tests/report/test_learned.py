@@ -1,12 +1,13 @@
 """A learned policy in the report: figures from numbers, sentences from verdicts."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
 from queuesmith import lublin
-from queuesmith.learning import tune
+from queuesmith.learning import tune as tune_for
 from queuesmith.learning.coevolution import Coevolution
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.offline_front import Front, Point
@@ -20,6 +21,8 @@ from queuesmith.report.learning_figures import (
     group_changes,
 )
 from queuesmith.schedule.measures import awrt_by_group
+
+tune = partial(tune_for, objective="10*awrt[1] + 4*awrt[2]")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.timeline import CURVES, Steps, curve, over_time
+from queuesmith.schedule.timeline import CURVES, Steps, curve, mean_between, over_time
 from queuesmith.schedule.verify import usage
 from queuesmith.workload import Workload
 
@@ -91,6 +91,17 @@ def test_any_rising_edges_may_be_chosen_even_equal_ones(jobs, edges):
         seconds = steps.at(np.arange(low, max(high, low + 1)))
         assert bins.mean[i] == pytest.approx(seconds.mean())
         assert bins.max[i] == seconds.max()
+
+
+@settings(deadline=None)
+@given(
+    rows, st.integers(0, 60), st.integers(1, 30), st.integers(1, 6), st.sampled_from(list(CURVES))
+)
+def test_means_between_even_edges_are_those_of_the_steps(jobs, first, width, count, name):
+    schedule = schedule_of(jobs)
+    edges = first + width * np.arange(count + 1)
+    expected = curve(schedule, name).between(edges).mean
+    np.testing.assert_allclose(mean_between(schedule, name, edges), expected, atol=1e-9)
 
 
 @settings(deadline=None)

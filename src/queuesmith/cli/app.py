@@ -22,11 +22,14 @@ from queuesmith.cli import (
     fidelity,
     grids,
     learning,
+    live,
     logs,
     machines,
     offline_fronts,
     planning,
     replays,
+    running,
+    studies,
     sweeps,
 )
 from queuesmith.cli.compiling import tell_of_compiling
@@ -88,6 +91,9 @@ app.add_typer(in_panels(grids.app), name="map")
 app.add_typer(in_panels(federations.app), name="place")
 app.add_typer(in_panels(federations.federation_app), name="federation")
 app.add_typer(in_panels(bags.app), name="knapsack")
+app.add_typer(in_panels(studies.app), name="study")
+app.add_typer(in_panels(running.app), name="run")
+app.add_typer(in_panels(live.app), name="slurm")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

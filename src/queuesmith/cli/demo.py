@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from queuesmith.workload import Workload
 
 DEMO_POLICIES = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy", "wfp3+easy", "group+easy")
+#: Users of groups 1 and 2 come before all others.
+OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
 SEED = 1
 #: Budgets that take seconds on two cores; the commands' defaults are larger.
 GENERATIONS, FRONT_GENERATIONS = 20, 10
@@ -72,7 +74,7 @@ def demo(
 
 def _learned(workload: Workload, quiet: bool) -> Tuned:
     """Learn a policy, and print what it is worth on jobs seen and not seen."""
-    from queuesmith.cli.output import Format
+    from queuesmith.cli.learning import print_tuned
     from queuesmith.learning import tune
     from queuesmith.learning.coevolution import Coevolution
 
@@ -82,8 +84,14 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
     tell("The method was chosen for this log, so see it as an example, not as proof.", quiet=quiet)
     method = Coevolution(generations=GENERATIONS, seeded=1)
     with progress("learning", quiet=quiet) as report:
-        tuned = tune(workload, method=method, seed=SEED, progress=lambda state: report(state.share))
-    print_rows(tuned.rows(), Format.table)
+        tuned = tune(
+            workload,
+            objective=OBJECTIVE,
+            method=method,
+            seed=SEED,
+            progress=lambda state: report(state.share),
+        )
+    print_tuned(tuned)
     return tuned
 
 

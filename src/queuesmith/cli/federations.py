@@ -34,8 +34,8 @@ ClockSeed = Annotated[
     int,
     typer.Option(
         help="Heuristics always repeat themselves; so does prices with the same seed, if it is "
-        "done before --seconds are over. What oas and slots have found by then may differ; a "
-        "proven optimum is the same length."
+        "done before --seconds are over. What oas and slots have found by then may differ, unless "
+        "--steps stops them; a proven optimum is the same length."
     ),
 ]
 FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
@@ -46,9 +46,11 @@ Picture = Annotated[
 Report = Annotated[
     Path | None, typer.Option(help="Write the report: figures, Gantt chart, definitions; HTML.")
 ]
-SHOWN = (
-    "queue", "method", "makespan", "lower_bound", "gap_percent", "status", "compaction_percent",
-)  # fmt: skip
+#: The columns of a comparison, by what they are called in JSON and CSV; short, to fit a terminal.
+SHOWN = {
+    "method": "method", "makespan": "makespan", "gap_percent": "gap %", "status": "status",
+    "compaction_percent": "compact %", "seconds": "s",
+}  # fmt: skip
 REPORTED = (
     "makespan", "mean_wait", "utilization", "power_utilization", "peak_link_load", "co_allocated",
 )  # fmt: skip
@@ -61,6 +63,13 @@ class MethodOptions:
     seconds: Annotated[float, typer.Option(help="Time for oas, slots and prices.")] = (
         PlaceOptions.seconds
     )
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Stop oas, slots and prices by this count instead of --seconds: the same result "
+            "each time."
+        ),
+    ] = PlaceOptions.steps
     allocation: Annotated[
         str,
         typer.Option(help="Heuristics: fastest, most-free, one-cluster, link-aware or cheapest."),
@@ -83,6 +92,7 @@ class MethodOptions:
             slot_percent=self.slot,
             saturation=self.saturation,
             seconds=self.seconds,
+            steps=self.steps,
             seed=self.seed,
             workers=self.workers,
         )
@@ -148,10 +158,36 @@ def compare(
         found = compare_methods(clusters, queues, names(methods), options, progress=share_done)
     _write_report(found, report, context, quiet=quiet)
     rows = [_facts(schedule) for schedule in found]
-    if format is not Format.json:
+    for row in rows:
+        row["status"] = row.get("slot_status", row["status"])  # the slot model's own
+    if format is Format.table:
+        _print_compared(rows, quiet=quiet)
+        return
+    if format is Format.csv:
         noted = ["note"] if any("note" in row for row in rows) else []
-        rows = [{key: row.get(key, "") for key in (*SHOWN, "seconds", *noted)} for row in rows]
+        heads = ("queue", *SHOWN, "lower_bound", *noted)
+        rows = [{key: row.get(key, "") for key in heads} for row in rows]
     print_rows(rows, format)
+
+
+def _print_compared(rows: list[dict[str, Any]], *, quiet: bool) -> None:
+    """Print a table for each queue, and below what a row is not."""
+    for queue in dict.fromkeys(row["queue"] for row in rows):
+        mine = [row for row in rows if row["queue"] == queue]
+        tell(f"{queue}: no makespan is below {mine[0]['lower_bound']:,}", quiet=quiet)
+        print_rows(
+            [{head: _short(row[key]) for key, head in SHOWN.items()} for row in mine], Format.table
+        )
+        for row in mine:
+            if "note" in row:
+                tell(f"note: {row['method']}: {row['note']}", quiet=quiet)
+
+
+def _short(value: Any) -> Any:
+    """A status without what it goes on to say, and numbers of two digits after the point."""
+    if isinstance(value, float):
+        return round(value, 2)
+    return value.partition(",")[0] if isinstance(value, str) else value
 
 
 @app.command()
@@ -255,7 +291,11 @@ def replay_jobs(
     jobs: Annotated[Path, typer.Argument(help="Jobs with arrivals, CSV; or a job log.")],
     assumed: LogJobsOptions,
     method: Annotated[
-        str, typer.Option(help="A heuristic; or oas, slots, prices for windows of waiting jobs.")
+        str,
+        typer.Option(
+            help="A heuristic; oas, which plans anew at every event with what runs; or slots, "
+            "prices for windows of waiting jobs."
+        ),
     ] = "fcfs",
     allocation: Annotated[
         str, typer.Option(help="fastest, most-free, one-cluster, link-aware or cheapest.")
@@ -265,14 +305,28 @@ def replay_jobs(
         typer.Option(help="Load up to which jobs may start, in times the bandwidth; 1 or more."),
     ] = float("inf"),
     window: Annotated[
-        int | None, typer.Option(help="Waiting jobs that are decided about together.")
+        int | None,
+        typer.Option(
+            help="Waiting jobs that are decided about together; of oas, by default as many as its "
+            "steps or seconds are enough for."
+        ),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="Time for each window of an exact method.")] = 1.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="Time for each plan of oas, slots or prices; the latter two have 1."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Count that stops each plan instead: the same replay each time. oas has 10000 "
+            "where neither is given."
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
-            help="Draws what is assumed of the jobs of a log. With the same seed heuristics "
-            "repeat themselves; what prices, oas and slots have found when time is up may differ."
+            help="Draws what is assumed of the jobs of a log, and what oas tries. The same seed "
+            "gives the same replay, unless --seconds stop a method."
         ),
     ] = PlaceOptions.seed,
     out: Out = None,
@@ -301,13 +355,29 @@ def replay_jobs(
             allocation=allocation,
             saturation=saturation,
             window=window,
-            options=PlaceOptions(seconds=seconds, seed=seed),
+            options=_replay_options(method, seconds, steps, seed),
             progress=share_done,
         )
     _write(verify(found), out, picture, quiet=quiet)
     _write_report([found], report, context, quiet=quiet)
     proven = ("lower_bound", "gap_percent", "status")
     _show({key: value for key, value in _facts(found).items() if key not in proven}, format)
+
+
+def _replay_options(
+    method: str, seconds: float | None, steps: int | None, seed: int
+) -> PlaceOptions:
+    """What each plan of a replay may take: what was asked for, or a count or time by the method."""
+    if seconds is not None and steps is not None:
+        raise UsageError(
+            f"--seconds {seconds:g} and --steps {steps} were both given, but one of them stops a "
+            "plan. Leave one out."
+        )
+    from queuesmith.federation.online import PLAN_STEPS
+
+    if method == "oas" and seconds is None and steps is None:
+        steps = PLAN_STEPS
+    return PlaceOptions(seconds=1.0 if seconds is None else seconds, steps=steps, seed=seed)
 
 
 def _is_jobs_file(path: Path) -> bool:

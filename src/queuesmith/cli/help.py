@@ -11,15 +11,17 @@ from typer.core import TyperCommand, TyperGroup
 #: What one wants, and the commands for it, in the order in which one meets them.
 PANELS = {
     "Look": ("describe", "machine", "fidelity", "policies", "metrics"),
-    "Replay": ("simulate", "compare", "report", "knapsack", "demo"),
+    "Replay": ("simulate", "compare", "report", "study", "knapsack", "run", "demo"),
     "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
+    "A running cluster": ("slurm",),
     "Several machines": ("place", "federation", "map"),
     "Logs and upkeep": ("generate", "convert", "scale", "warm-up"),
 }
 #: The panels of options that belong to no bundle, by their names; all others are the method's.
 OPTION_PANELS = {
-    "What counts": ("objective", "no_worse", "metrics", "bound", "split"),
+    "The priority": ("alpha", "beta", "gamma", "share", "tune", "every"),
+    "What counts": ("objective", "longest_wait", "no_worse", "metrics", "bound", "split"),
     "Output": (
         *("out", "report", "plot", "picture", "schedule", "figures", "format", "store"),
         *("quiet", "intervals", "title", "trust", "help"),

@@ -20,6 +20,7 @@ from queuesmith.cli.options import (
     MachineOptions,
     Quiet,
     Seed,
+    TruthOptions,
     names,
     with_options,
 )
@@ -29,6 +30,8 @@ from queuesmith.cli.output import (
     on_terminal,
     print_json,
     print_rows,
+    print_sentences,
+    print_table,
     progress,
     tell,
     tell_changes,
@@ -36,10 +39,11 @@ from queuesmith.cli.output import (
 from queuesmith.cli.trust import Trust, loaded_policy
 
 if TYPE_CHECKING:
+    from queuesmith.learning import Tuned
     from queuesmith.learning.course import LearningProgress
     from queuesmith.learning.method import Method
+    from queuesmith.schedule.fidelity import Fidelity
 
-DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
 #: Options that hold a list.
 LISTS = ("features", "strategies", "orders", "algorithms", "backfills")
 
@@ -97,10 +101,23 @@ def tune(
     context: typer.Context,
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     learner: LearnerOptions,
     objective: Annotated[
-        str, typer.Option(help="What the policy should be good at, over metrics.")
-    ] = DEFAULT_OBJECTIVE,
+        str | None,
+        typer.Option(
+            help="What the policy should be good at, over metrics; by default mean_wait, with "
+            "nobody starved (--longest-wait 2)."
+        ),
+    ] = None,
+    longest_wait: Annotated[
+        float | None,
+        typer.Option(
+            metavar="FACTOR",
+            help="Admit no policy under which a group's longest wait is more than so many times "
+            "what it is under fcfs+easy; waits of up to a day always are.",
+        ),
+    ] = None,
     no_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -130,21 +147,29 @@ def tune(
 ) -> None:
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     load_engine()
-    from queuesmith.learning import tune
+    from queuesmith.cli.grading import graded_log
+    from queuesmith.cluster.fitting import jobs_that_fit
+    from queuesmith.learning.tune import BASELINE, as_objective, starvation_rule, tune
+    from queuesmith.report.caution import is_untrue
     from queuesmith.schedule.guard import as_guards
-    from queuesmith.schedule.objective import Objective
 
     check_targets(out, store, report)
-    wanted, share, chosen = Objective(objective), _share(split), learner.method(method)
-    guards = as_guards(no_worse or (), bound=wanted.bound)
+    share, chosen = _share(split), learner.method(method)
+    guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
+    starvation_rule(objective, longest_wait)
     workload = log.read()
+    cluster = truth.cluster(workload, machine, log)
+    fitting = jobs_that_fit(workload, cluster, strict=log.strict)
+    tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
+    graded = graded_log(fitting, cluster, truth.today, default=str(BASELINE))
     with _watching(chosen, quiet=log.quiet) as watch:
         tuned = tune(
-            workload,
-            machine.cluster(workload),
-            wanted,
+            fitting,
+            cluster,
+            objective,
             chosen,
             no_worse=guards,
+            longest_wait=longest_wait,
             strict=log.strict,
             seed=seed,
             split=share,
@@ -152,25 +177,58 @@ def tune(
             store=store,
             progress=watch,
         )
-    fitting = workload.fitting(tuned.learning.learned.cluster.cores)
-    tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
     if out is not None:
         tuned.policy.save(out)
         tell(f"wrote {out}", quiet=log.quiet)
     if report is not None:
         from queuesmith.report.learned import write_tuning_report
 
-        command = shlex.join(["queuesmith", *context.obj])
-        tell(f"wrote {write_tuning_report(tuned, report, command=command)}", quiet=log.quiet)
+        written = write_tuning_report(
+            tuned,
+            report,
+            command=shlex.join(["queuesmith", *context.obj]),
+            fidelity=graded,
+            although_untrue=truth.although_untrue,
+        )
+        tell(f"wrote {written}", quiet=log.quiet)
     if format is Format.json:
-        print_json(tuned.to_dict())
-    else:
+        told = None if graded is None else graded.to_dict()
+        untrue = is_untrue(graded) and not truth.although_untrue
+        print_json({**tuned.to_dict(), "fidelity": told, "recommended": not untrue})
+    elif format is Format.csv:
         print_rows(tuned.rows(), format)
-        if format is Format.table:
-            for sentence in tuned.no_worse_sentences():
-                print(sentence)
+    else:
+        print_tuned(tuned, graded, although_untrue=truth.although_untrue)
+    if format is not Format.json:
         rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
+
+
+def print_tuned(
+    tuned: Tuned, graded: Fidelity | None = None, *, although_untrue: bool = False
+) -> None:
+    """Print what was learned for, a table that fits a terminal, and what came out.
+
+    Parameters
+    ----------
+    tuned
+        What was learned.
+    graded
+        How true replays of the log are, where it tells what really happened.
+    although_untrue
+        Say what came out even where they are not.
+    """
+    from queuesmith.report.learned import terminal_rows, tuning_conclusion
+
+    rows = terminal_rows(tuned)
+    print_sentences(f"Learned for {tuned.goal}.")
+    print_table(rows, right=list(rows[0])[2:])
+    print_sentences(
+        f"Best fixed: {tuned.best_fixed}. Learned: {tuned.policy}.",
+        *tuned.no_worse_sentences(),
+        "" if graded is None else graded.sentence,
+        tuning_conclusion(tuned, graded, although_untrue=although_untrue),
+    )
 
 
 def explain(

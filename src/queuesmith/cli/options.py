@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 import typer
 
 from queuesmith.base.errors import PolicyError, UsageError, WorkloadError
-from queuesmith.cli.output import Format, tell_changes, working
+from queuesmith.cli.output import Format, tell, tell_changes, working
 
 if TYPE_CHECKING:
-    from queuesmith.cluster import Cluster
+    from queuesmith.cluster import Cluster, NodeCluster
     from queuesmith.policy import AnyPolicy
     from queuesmith.workload import Workload
 
@@ -60,6 +60,10 @@ class LogOptions:
         str | None,
         _option("Take only jobs submitted between FIRST:LAST: seconds of the log, or dates."),
     ] = None
+    where: Annotated[
+        str | None,
+        _option("Take only jobs that meet a condition: \"partition == 'gpu' and cores > 64\"."),
+    ] = None
     load_factor: Annotated[
         float | None, _option("Move arrivals so that the load is multiplied by this.")
     ] = None
@@ -69,6 +73,12 @@ class LogOptions:
     thresholds: Annotated[
         str, _option("Shares of the work that divide the groups, heaviest users first.")
     ] = DEFAULT_THRESHOLDS
+    dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies", help="Let jobs wait for those that the log says they follow."
+        ),
+    ] = False
     quiet: Quiet = False
 
     def read(self) -> Workload:
@@ -83,6 +93,7 @@ class LogOptions:
                 timezone=self.timezone,
                 overrun=self.overrun,  # type: ignore[arg-type]  # checked there, with a sentence
                 strict=self.strict,
+                dependencies=self.dependencies,
             )
         workload = self._part(self._grouped(workload))
         tell_changes(workload, quiet=self.quiet)
@@ -111,6 +122,14 @@ class LogOptions:
                     f"{_dates(workload)}. Give others with --between FIRST:LAST."
                 )
             workload = part
+        if self.where is not None:
+            part = workload.where(self.where)
+            if not len(part):
+                raise WorkloadError(
+                    f"no job of '{workload.name}' meets the condition \"{self.where}\". "
+                    "Give another with --where."
+                )
+            workload = part
         if self.head is not None:
             if self.head < 1:
                 raise UsageError(
@@ -132,7 +151,10 @@ class MachineOptions:
     )
     slurm_conf: Annotated[
         Path | None,
-        _option("A slurm.conf: weights for multifactor, priorities of partitions."),
+        _option(
+            "A slurm.conf: weights for multifactor, priorities of partitions, and how many cores "
+            "its nodes have."
+        ),
     ] = None
     qos_priority: Annotated[
         str, _option("Priorities of qualities of service: high=100,normal=10.")
@@ -145,11 +167,32 @@ class MachineOptions:
 
         partitions = read_slurm_conf(self.slurm_conf).partition_priority if self.slurm_conf else {}
         return Cluster(
-            as_cluster(workload, None, self.cores).cores,
+            as_cluster(workload, None, self.stated_cores()).cores,
             workload.name,
             partition_priority=partitions,
             qos_priority=settings(self.qos_priority, "qos-priority", "high=100,normal=10"),
         )
+
+    def stated_cores(self) -> int | None:
+        """Return how many cores are stated: by the user, or by the nodes of the slurm.conf."""
+        if self.cores is not None or self.slurm_conf is None or not _has_nodes(self.slurm_conf):
+            return self.cores
+        from queuesmith.cluster.slurm_conf import machine_of_slurm_conf
+
+        return machine_of_slurm_conf(self.slurm_conf).cores
+
+    def tell_unused(self, policies: Sequence[AnyPolicy], *, quiet: bool) -> None:
+        """Say so where a slurm.conf is given and no policy looks at it."""
+        from queuesmith.policy import Policy
+
+        orders = [policy.order.name for policy in policies if isinstance(policy, Policy)]
+        if self.slurm_conf is not None and "multifactor" not in orders:
+            named = ", ".join(map(str, policies))
+            tell(
+                f"note: '{self.slurm_conf}' has weights and priorities, which only multifactor "
+                f"looks at, not {named}. Replay multifactor+plan, or the machine with --machine.",
+                quiet=quiet,
+            )
 
     def configured(self, policy: AnyPolicy) -> AnyPolicy:
         """Return the policy with the weights of the slurm.conf, where it is multifactor."""
@@ -161,6 +204,54 @@ class MachineOptions:
         if policy.order.name != "multifactor":
             return policy
         return policy.having(**read_slurm_conf(self.slurm_conf).parameters)
+
+
+@dataclass(frozen=True)
+class TruthOptions:
+    """The machine as it is, and how a replay on it is held against what really happened."""
+
+    panel: ClassVar = "The machine"
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            help="The machine as it is: a folder with a slurm.conf or a machine.toml, one such "
+            "file, or 'infer'.",
+        ),
+    ] = None
+    today: Annotated[
+        str | None,
+        _option(
+            "The policy that really ran, by which replays are graded where the log tells what "
+            "happened; by default slurm() on a machine of Slurm's, else the first that is replayed."
+        ),
+    ] = None
+    although_untrue: Annotated[
+        bool,
+        typer.Option(
+            "--although-untrue",
+            help="Recommend a policy even where replays are 20 % or more from what happened.",
+        ),
+    ] = False
+
+    def cluster(
+        self, workload: Workload, machine: MachineOptions, log: LogOptions
+    ) -> Cluster | NodeCluster:
+        """Return the machine: of nodes where one is described, else a number of cores."""
+        if self.nodes is None:
+            return machine.cluster(workload)
+        from queuesmith.cluster.sources import machine_from
+        from queuesmith.cluster.summary import size_text
+
+        for option, value in (("cores", machine.cores), ("slurm-conf", machine.slurm_conf)):
+            if value is not None:
+                raise UsageError(
+                    f"--machine and --{option} are both given, but each says what the machine is. "
+                    "Give one of them."
+                )
+        found = machine_from(self.nodes, log=workload, timezone=log.timezone)
+        tell(f"machine {size_text(found)}", quiet=log.quiet)
+        return found
 
 
 @dataclass(frozen=True)
@@ -210,6 +301,13 @@ def _in_panel(parameter: inspect.Parameter, panel: str | None) -> inspect.Parame
     option = copy(options[0])
     option.rich_help_panel = panel
     return parameter.replace(annotation=Annotated[kind, option])
+
+
+def _has_nodes(conf: Path) -> bool:
+    """Tell whether a slurm.conf describes nodes."""
+    from queuesmith.cluster.config_lines import config_lines
+
+    return any(line.subject == "nodename" for line in config_lines(conf, error=PolicyError))
 
 
 def _dates(workload: Workload) -> str:

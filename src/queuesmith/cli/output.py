@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,6 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from queuesmith.workload import Workload
+
+
+#: The width of lines that go to a file or a pipe.
+WIDE = 200
 
 
 class Format(StrEnum):
@@ -50,22 +57,52 @@ def print_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
         print_table(rows)
 
 
-def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a table, numbers to the right."""
+def print_table(rows: Sequence[Mapping[str, Any]], *, right: Sequence[str] = ()) -> None:
+    """Print rows as a table; what does not fit a line goes on in the next, and nothing is cut.
+
+    Parameters
+    ----------
+    rows
+        One mapping for each row, all with the same names.
+    right
+        Columns of text that end at the right, as numbers do anyway.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in rows[0] if rows else ():
-        is_text = all(isinstance(row[name], str) for row in rows)
-        table.add_column(name, justify="left" if is_text else "right")
-    for row in rows:
-        table.add_row(
-            *(value if isinstance(value, str) else readable(value) for value in row.values())
+        is_text = all(isinstance(row[name], str) for row in rows) and name not in right
+        # A number is never broken; words are, where a line ends.
+        table.add_column(
+            name,
+            justify="left" if is_text else "right",
+            overflow="fold",
+            min_width=None if is_text else max(len(_cell(row[name])) for row in rows),
         )
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False, markup=False).print(table)
+    for row in rows:
+        table.add_row(*map(_cell, row.values()))
+    Console(width=line_width(), highlight=False, markup=False).print(table)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else readable(value)
+
+
+def print_sentences(*sentences: str) -> None:
+    """Print sentences as paragraphs, broken between words where lines of a terminal end."""
+    for sentence in filter(None, sentences):
+        lines = textwrap.wrap(
+            sentence, line_width(), break_long_words=False, break_on_hyphens=False
+        )
+        print(*lines, sep="\n")
+
+
+def line_width() -> int:
+    """Return how many characters a line has: a terminal's, or many where nobody looks at one."""
+    watched = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if watched else WIDE
 
 
 def readable(value: Any) -> str:

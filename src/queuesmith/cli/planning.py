@@ -27,6 +27,7 @@ from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
 if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
     from queuesmith.planning.gap import GapStudy
+    from queuesmith.policy import AnyPolicy
     from queuesmith.schedule import Schedule
 
 #: What the replay of ``gap`` follows unless told otherwise.
@@ -50,6 +51,13 @@ SHOWN = (
 REPORTED = ("artww", "sldwa", "mean_response", "makespan", "utilization")
 
 ObjectiveOption = Annotated[str, typer.Option(help="artww, sldwa, response or makespan.")]
+#: What plans are judged by, by the metric of a planner that chooses by it.
+BY_METRIC = {
+    "artww": "artww",
+    "sldwa": "sldwa",
+    "mean_response": "response",
+    "makespan": "makespan",
+}
 MethodOption = Annotated[str, typer.Option(help=f"How it is proven: {', '.join(METHODS)}.")]
 Workers = Annotated[int, typer.Option(help="Threads for each plan.")]
 
@@ -76,7 +84,13 @@ def gap(
     seconds_per_step: Annotated[float, typer.Option(help="Time for each optimal plan.")] = (
         SolveOptions.seconds
     ),
-    objective: ObjectiveOption = SolveOptions.objective,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="artww, sldwa, response or makespan; default: the metric of dynp(...), else "
+            f"{SolveOptions.objective}."
+        ),
+    ] = None,
     workers: Workers = SolveOptions.workers,
     trust: Trust = False,
     out: Annotated[Path | None, typer.Option(help="Write every step as CSV.")] = None,
@@ -85,12 +99,16 @@ def gap(
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Say how far the best policy of each planning step is from the optimum."""
+    """Say how far the best policy of each planning step is from the optimum.
+
+    The policies are the candidates of dynp(...), or FCFS, SJF and LJF under another policy.
+    """
     load_engine()
     from queuesmith.engine import simulate
     from queuesmith.figures.page import write_figures
     from queuesmith.planning import gap as study
     from queuesmith.planning.steps import sampled_instants, snapshot_at
+    from queuesmith.policy import SelfTuning
 
     check_targets(out, plot)
     chosen = machine.configured(chosen_policy(policy, trust=trust))
@@ -101,7 +119,8 @@ def gap(
     with progress(f"solving {len(instants)} steps", quiet=log.quiet) as report:
         found = study.gap(
             (snapshot_at(schedule, int(instant)) for instant in instants),
-            objective=objective,
+            objective=objective or _own_objective(chosen, quiet=log.quiet),
+            policies=chosen.candidates if isinstance(chosen, SelfTuning) else None,
             seconds=seconds_per_step,
             workers=workers,
             seed=seed,
@@ -114,6 +133,21 @@ def gap(
         write_figures([study.draw_gap(found)], plot, title="Loss and proven gap by waiting jobs")
         tell(f"wrote {plot}", quiet=log.quiet)
     _print_study(found, format)
+
+
+def _own_objective(policy: AnyPolicy, *, quiet: bool) -> str:
+    """Return what a planner chooses by, as an objective of plans; else the usual one."""
+    from queuesmith.policy import SelfTuning
+
+    metric = policy.metric if isinstance(policy, SelfTuning) else ""
+    objective = BY_METRIC.get(metric, SolveOptions.objective)
+    if metric and metric not in BY_METRIC:
+        tell(
+            f"no optimum is known for {metric}, so plans are judged by {objective}; "
+            "--objective chooses another",
+            quiet=quiet,
+        )
+    return objective
 
 
 def _print_study(found: GapStudy, format: Format) -> None:

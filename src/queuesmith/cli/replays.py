@@ -13,11 +13,13 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.engine import load_engine
+from queuesmith.cli.grading import grade
 from queuesmith.cli.options import (
     CountingOptions,
     FormatOption,
     LogOptions,
     MachineOptions,
+    TruthOptions,
     names,
     settings,
     with_options,
@@ -27,10 +29,13 @@ from queuesmith.cli.output import (
     check_targets,
     print_json,
     print_rows,
+    print_sentences,
+    print_table,
     progress,
     tell,
     tell_changes,
 )
+from queuesmith.cli.summary_rows import readable_rows
 from queuesmith.cli.trust import Trust, chosen_policies, chosen_policy
 
 if TYPE_CHECKING:
@@ -50,6 +55,7 @@ Metrics = Annotated[str, typer.Option(help="Metrics or objectives, comma-separat
 def simulate(
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     counting: CountingOptions,
     choices: ChoiceOptions,
     policy: Annotated[
@@ -83,10 +89,12 @@ def simulate(
     wanted = None if objective is None else Objective(objective, bound=counting.bound)
     requests = choices.requests()
     workload = log.read()
+    machine.tell_unused([chosen], quiet=log.quiet)
+    cluster = truth.cluster(workload, machine, log)
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
         result = simulate_many(
             workload,
-            machine.cluster(workload),
+            cluster,
             [chosen],
             strict=log.strict,
             reservations=requests,
@@ -105,19 +113,27 @@ def simulate(
         tell(f"wrote {save_policy}", quiet=log.quiet)
     choices.write(result, quiet=log.quiet)
     told = choices.told(result)
+    graded = grade(result, truth.today)
     if format is Format.json:
-        print_json({**summary, **told})
-    else:
-        by_group = summary.pop("awrt_by_group")
-        summary |= {f"awrt[{group}]": value for group, value in by_group.items()}
-        summary |= as_rows(told)
-        print_rows([{"metric": name, "value": value} for name, value in summary.items()], format)
+        print_json({**summary, **told, "fidelity": None if graded is None else graded.to_dict()})
+        return
+    by_group = summary.pop("awrt_by_group")
+    summary |= {f"awrt[{group}]": value for group, value in by_group.items()}
+    summary |= as_rows(told)
+    rows = [{"metric": name, "value": value} for name, value in summary.items()]
+    if format is Format.csv:
+        print_rows(rows, format)
+        return
+    print_table(readable_rows(summary), right=["value"])
+    if graded is not None:
+        print_sentences(graded.sentence)
 
 
 @with_options
 def compare(
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     counting: CountingOptions,
     policies: Policies = DEFAULT_POLICIES,
     metrics: Metrics = DEFAULT_METRICS,
@@ -128,12 +144,18 @@ def compare(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under several policies and mark the best; history comes first if known."""
-    from queuesmith.report.caution import history_caution
+    from queuesmith.report.caution import conclusion, history_caution, recommended
     from queuesmith.report.table import interval_table
 
-    comparison = _compare(log, machine, counting, policies, metrics, trust=trust)
+    comparison = _compare(log, machine, truth, counting, policies, metrics, trust=trust)
+    untrue = truth.although_untrue
     if format is Format.json:
-        print_json(comparison.to_dict(intervals=intervals))
+        content = comparison.to_dict(intervals=intervals)
+        said = {
+            "recommended": recommended(comparison, although_untrue=untrue),
+            "conclusion": conclusion(comparison, although_untrue=untrue),
+        }
+        print_json({**content, **said})
     elif format is Format.csv:
         sys.stdout.write(comparison.to_csv(intervals=intervals))
     else:
@@ -141,9 +163,10 @@ def compare(
         if intervals:
             print("\n95 % confidence intervals, from redrawing the weeks of the log")
             print(interval_table(comparison))
-        caution = history_caution(comparison.schedules)
-        if caution is not None:
-            tell(caution, quiet=log.quiet)
+        print()
+        print_sentences(
+            history_caution(comparison) or "", conclusion(comparison, although_untrue=untrue)
+        )
 
 
 @with_options
@@ -151,6 +174,7 @@ def report(
     context: typer.Context,
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     counting: CountingOptions,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
     policies: Policies = DEFAULT_POLICIES,
@@ -159,12 +183,20 @@ def report(
     trust: Trust = False,
 ) -> None:
     """Compare policies and write one self-contained HTML page about it."""
+    from queuesmith.cli.recipe import Recipe
     from queuesmith.report import write_report
 
     check_targets(out)
-    comparison = _compare(log, machine, counting, policies, metrics, trust=trust)
-    command = shlex.join(["queuesmith", *context.obj])
-    write_report(comparison, out, title=title, command=command)
+    comparison = _compare(log, machine, truth, counting, policies, metrics, trust=trust)
+    recipe = Recipe(log, machine, truth, counting, policies, metrics)
+    write_report(
+        comparison,
+        out,
+        title=title,
+        command=shlex.join(["queuesmith", *context.obj]),
+        code=recipe.code(out, title),
+        although_untrue=truth.although_untrue,
+    )
     tell(f"wrote {out}", quiet=log.quiet)
 
 
@@ -211,6 +243,7 @@ def metrics(format: FormatOption = Format.table) -> None:
 def _compare(
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     counting: CountingOptions,
     policies: str,
     metrics: str,
@@ -224,16 +257,19 @@ def _compare(
     if not chosen:
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
     workload = log.read()
+    machine.tell_unused(chosen, quiet=log.quiet)
+    cluster = truth.cluster(workload, machine, log)
     with progress(f"replaying {len(chosen)} policies", quiet=log.quiet) as report:
         comparison = compare(
             workload,
-            machine.cluster(workload),
+            cluster,
             chosen,
             names(metrics),
             strict=log.strict,
             warm_up=counting.warm_up,
             cool_down=counting.cool_down,
             bound=counting.bound,
+            today=truth.today,
             progress=report,
         )
     tell_changes(comparison.workload, quiet=log.quiet, since=len(workload.changes))

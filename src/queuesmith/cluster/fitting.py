@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.cluster.cluster import Cluster
 from queuesmith.cluster.features import Mask
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.requests import (
@@ -54,6 +55,15 @@ def fitting(workload: Workload, machine: NodeCluster, *, strict: bool = False) -
             "Give the machine that the log comes from."
         )
     return workload.select(~out).noting(*changes) if out.any() else workload
+
+
+def jobs_that_fit(
+    workload: Workload, machine: Cluster | NodeCluster, *, strict: bool = False
+) -> Workload:
+    """Leave out, and count, jobs that could never run on a machine, whether it has nodes or not."""
+    if isinstance(machine, NodeCluster):
+        return fitting(workload, machine, strict=strict)
+    return workload.fitting(machine.cores, strict=strict)
 
 
 def _reasons(

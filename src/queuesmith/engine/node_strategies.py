@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,18 @@ class _NodeStrategyLines(StrategyLines):
         self.pool = self.pool._replace(replay=state)  # type: ignore[arg-type]
 
 
+def _checked(pool: StrategyLines, packed: Packed, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return starts; raise where a job was left that can never start."""
+    state: Any = pool.replay
+    check_all_started(state, packed.workload, packed.cluster.name)
+    return start
+
+
+def _pieces(pool: StrategyLines) -> Pieces:
+    state: Any = pool.replay
+    return pieces_on_nodes(state)
+
+
 class NodeRuleBasedRun(RuleBasedRun):
     """The state of a replay under a rule base, and how it is run."""
 
@@ -41,14 +54,12 @@ class NodeRuleBasedRun(RuleBasedRun):
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        start = super().run()
-        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
-        return start
+        return _checked(self._pool, self._packed, super().run())
 
     @property
     def pieces(self) -> Pieces:
         """The parts of jobs on nodes."""
-        return pieces_on_nodes(self._pool.replay)
+        return _pieces(self._pool)
 
 
 class NodeSelfTuningRun(SelfTuningRun):
@@ -59,11 +70,9 @@ class NodeSelfTuningRun(SelfTuningRun):
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        start = super().run()
-        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
-        return start
+        return _checked(self._pool, self._packed, super().run())
 
     @property
     def pieces(self) -> Pieces:
         """The parts of jobs on nodes."""
-        return pieces_on_nodes(self._pool.replay)
+        return _pieces(self._pool)

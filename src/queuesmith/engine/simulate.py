@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
+from queuesmith.engine.committed_replay import CommittedRun
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.node_order_replay import NodeOrderRun
 from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
@@ -16,12 +17,22 @@ from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuleBasedRun
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
 from queuesmith.engine.slurm_replay import SlurmRun
-from queuesmith.policy import AnyPolicy, Policy, SelfReplaying, SelfTuning, Slurm, as_policy
+from queuesmith.policy import (
+    AnyPolicy,
+    Committed,
+    Policy,
+    SelfReplaying,
+    SelfTuning,
+    Slurm,
+    as_policy,
+)
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
+from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import has_dependencies
 
 
 def simulate(
@@ -71,8 +82,9 @@ def as_machine(
     return as_cluster(workload, cluster, cores)
 
 
-#: Replays that place jobs on nodes.
-ON_NODES = (SlurmRun, NodeOrderRun, NodeRuleBasedRun, NodeSelfTuningRun)
+#: Replays that place jobs on nodes, and all others.
+NodeRun = SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun
+AnyRun = OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | CommittedRun | NodeRun
 
 
 class Replay:
@@ -127,13 +139,20 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
-            pieces=self._run.pieces if isinstance(self._run, ON_NODES) else None,
+            pieces=self._pieces(),
         )
+
+    def _pieces(self) -> Pieces | None:
+        """Return the parts of jobs on nodes, where the machine has nodes."""
+        on_nodes = isinstance(self.cluster, NodeCluster)
+        return self._run.pieces if on_nodes and isinstance(self._run, NodeRun) else None
 
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> OrderRun | RuleBasedRun | SelfTuningRun | PythonRun | SlurmRun | NodeOrderRun:
+) -> AnyRun:
+    if isinstance(packed.cluster, Cluster) and has_dependencies(packed.workload):
+        packed = packed.on_one_node()
     if isinstance(packed.cluster, NodeCluster):
         return _prepared_on_nodes(packed, policy, reservations, patience)
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
@@ -149,6 +168,8 @@ def _prepared(
         )
     if isinstance(policy, Slurm):
         return SlurmRun(packed, policy)
+    if isinstance(policy, Committed):
+        return CommittedRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
     if isinstance(policy, RuleBased):
@@ -160,7 +181,7 @@ def _prepared(
 
 def _prepared_on_nodes(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun:
+) -> NodeRun:
     machine = packed.cluster
     if reservations:
         raise PolicyError(

@@ -117,6 +117,7 @@ def _by_prices(
         jobs,
         saturation=options.saturation,
         seconds=options.seconds,
+        steps=options.steps,
         seed=options.seed,
         progress=progress,
     )

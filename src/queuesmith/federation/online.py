@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,20 +19,20 @@ from queuesmith.base.errors import ScheduleError, UsageError
 from queuesmith.compiled import load
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.methods import named_method, place
-from queuesmith.federation.model.clusters import Ints
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
-from queuesmith.federation.model.placed import job_names, links_used, slowest_power, task_nodes
-from queuesmith.federation.model.placing import as_schedule
+from queuesmith.federation.model.placed import job_names
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.federation.planned_replay import PlannedReplay
 from queuesmith.federation.replay.kernels.planned import run_plan
-from queuesmith.federation.replay.kernels.site import NOW, STARTED
-from queuesmith.federation.replay.packing import empty_site, nobody_running, pack_jobs, pack_layout
+from queuesmith.federation.replay.kernels.site import NEVER
 from queuesmith.schedule import Schedule
 
 #: Decides where and when the jobs of a window run, as if the federation were empty.
 Decider = Callable[[Federation, FederationJobs], Schedule]
 DEFAULT_WINDOW = 8
+#: Steps of each plan of ``oas`` where the options do not say.
+PLAN_STEPS = 10_000
 
 
 def replay(
@@ -54,8 +53,9 @@ def replay(
     federation, jobs
         Where, and what.
     decider
-        A heuristic, which decides at every event; or another method, or a function of yours, which
-        plans a window of waiting jobs whenever all jobs of the last window have started.
+        A heuristic, which decides at every event; ``oas``, which plans at every event with what
+        runs then; or another method, or a function of yours, which plans a window of waiting jobs,
+        as if the federation were empty, whenever all jobs of the last window have started.
     allocation
         How a heuristic chooses nodes.
     saturation
@@ -63,9 +63,12 @@ def replay(
         links take any load, and slow down.
     window
         How many waiting jobs are decided about together, the first to arrive; by default all for
-        a heuristic, and 8 for any other decider.
+        a heuristic, as many as its steps or seconds are enough for with ``oas``, and 8 for any
+        other decider. With ``oas`` half of them are the first to arrive, the others those of least
+        work.
     options
-        What a method that is no heuristic may be told.
+        What a method that is no heuristic may be told, for each of its plans; by default ``oas``
+        takes 10,000 steps for each, so that a replay is the same each time.
     progress
         Is called with the share of the jobs that have started, 0 to 1.
     """
@@ -77,16 +80,27 @@ def replay(
         return place_by_heuristic(
             federation, jobs, decider, allocation, saturation=saturation, window=window
         )
+    if decider == "oas":
+        from queuesmith.federation.exact.rolling_replay import replay_by_plans
+
+        return replay_by_plans(
+            federation,
+            jobs,
+            saturation=saturation,
+            window=window,
+            options=options or PlaceOptions(steps=PLAN_STEPS),
+            progress=progress,
+        )
     name = decider if isinstance(decider, str) else getattr(decider, "__name__", "decider")
     decide = _by_method(decider, options) if isinstance(decider, str) else decider
     load(run_plan)
     began = time.perf_counter()
-    windows = _Windows(federation, jobs, saturation)
-    while windows.planned < len(jobs):
-        windows.plan_next(decide, DEFAULT_WINDOW if window is None else window)
+    state = PlannedReplay(federation, jobs, saturation)
+    while state.planned < len(jobs):
+        _plan_next(state, decide, DEFAULT_WINDOW if window is None else window)
         if progress is not None:
-            progress(windows.planned / len(jobs))
-    return windows.finished(name, time.perf_counter() - began)
+            progress(state.planned / len(jobs))
+    return state.finished(name, time.perf_counter() - began)
 
 
 def replay_placement(
@@ -116,87 +130,26 @@ def replay_placement(
         )
     load(run_plan)
     began = time.perf_counter()
-    windows = _Windows(where, FederationJobs.of(plan.workload), saturation)
-    windows.carry_out(np.arange(len(plan)), plan, plan.start, to_the_end=True)
-    return windows.finished(f"{plan.policy}, replayed", time.perf_counter() - began)
+    state = PlannedReplay(where, FederationJobs.of(plan.workload), saturation)
+    state.carry_out(np.arange(len(plan)), plan, plan.start, until=NEVER)
+    return state.finished(f"{plan.policy}, replayed", time.perf_counter() - began)
 
 
-class _Windows:
-    """A replay that is decided window by window, each carried out before the next."""
-
-    def __init__(self, federation: Federation, jobs: FederationJobs, saturation: float) -> None:
-        self.federation, self.jobs, self.saturation = federation, jobs, saturation
-        self.layout, self.columns = pack_layout(federation), pack_jobs(jobs)
-        self.running = nobody_running(federation, jobs)
-        self.site = empty_site(federation, self.layout)
-        self.order = np.zeros(len(jobs), np.int64)
-        self.due = np.zeros(len(jobs), np.int64)
-        self.waiting = np.zeros(len(jobs), np.int64)
-        self.planned = 0
-
-    @property
-    def now(self) -> int:
-        """The last second at which something happened."""
-        return int(self.site.counter[NOW])
-
-    def plan_next(self, decide: Decider, size: int) -> None:
-        """Plan the first jobs that wait, or the next to arrive, and go on until they run."""
-        first = self.planned
-        now = max(self.now, int(self.jobs.submit[first]))
-        arrived = int(np.searchsorted(self.jobs.submit, now, side="right"))
-        chosen = np.arange(first, min(first + size, arrived))
-        plan = decide(self.federation, self.jobs.select(chosen).queued())
-        if job_names(plan) != tuple(self.jobs.id[job] for job in chosen):
-            raise ScheduleError(
-                f"decider '{plan.policy}' was asked about {len(chosen)} jobs, but its schedule "
-                f"is of {len(plan)} others. Return a schedule of the jobs it was given."
-            )
-        due = np.full(len(chosen), now)
-        self.carry_out(chosen, plan, due, to_the_end=self.planned + len(chosen) == len(self.jobs))
-
-    def carry_out(self, chosen: Ints, plan: Schedule, due: Ints, *, to_the_end: bool) -> None:
-        """Append planned jobs, in the order of their planned starts, and go on until they run."""
-        here = replace(plan, cluster=self.federation)
-        tasks = slice(self.jobs.offset[chosen[0]], self.jobs.offset[chosen[-1] + 1])
-        self.running.nodes[tasks] = task_nodes(here)
-        self.running.use[chosen] = links_used(here)
-        self.running.slowest[chosen] = slowest_power(here)
-        self.due[chosen] = due
-        after = self.planned + len(chosen)
-        self.order[self.planned : after] = chosen[np.argsort(plan.start, kind="stable")]
-        self.planned = after
-        run_plan(
-            self.layout,
-            self.columns,
-            self.running,
-            self.site,
-            self.order,
-            self.due,
-            self.waiting,
-            after,
-            float(self.saturation),
-            int(to_the_end),
+def _plan_next(state: PlannedReplay, decide: Decider, size: int) -> None:
+    """Plan the first jobs that wait, or the next to arrive, and go on until they run."""
+    first = state.planned
+    now = max(state.now, int(state.jobs.submit[first]))
+    arrived = int(np.searchsorted(state.jobs.submit, now, side="right"))
+    chosen = np.arange(first, min(first + size, arrived))
+    plan = decide(state.federation, state.jobs.select(chosen).queued())
+    if job_names(plan) != tuple(state.jobs.id[job] for job in chosen):
+        raise ScheduleError(
+            f"decider '{plan.policy}' was asked about {len(chosen)} jobs, but its schedule "
+            f"is of {len(plan)} others. Return a schedule of the jobs it was given."
         )
-        if self.site.counter[STARTED] < after:
-            job = int(self.waiting[0])
-            raise ScheduleError(
-                f"job {self.jobs.id[job]} can never start where '{plan.policy}' puts it: its links "
-                f"would carry more than {self.saturation:g} times their bandwidth. Allow more "
-                "saturation, or plan with less."
-            )
-
-    def finished(self, method: str, seconds: float) -> Schedule:
-        """Return what became of all jobs."""
-        return as_schedule(
-            self.federation,
-            self.jobs,
-            self.running.start,
-            self.running.end,
-            self.running.nodes,
-            method,
-            saturation=self.saturation,
-            seconds=seconds,
-        )
+    due = np.full(len(chosen), now)
+    last = state.planned + len(chosen) == len(state.jobs)
+    state.carry_out(chosen, plan, due, until=NEVER if last else 0)
 
 
 def _by_method(name: str, options: PlaceOptions | None) -> Decider:

@@ -20,6 +20,11 @@ class PlaceOptions:
     seconds
         How long a method that could go on for ever may take: the clock stops ``oas``, ``slots``
         and, on queues too large for so much time, ``prices``.
+    steps
+        Stop by a count instead of the clock: the same seed then gives the same result each time, on
+        any number of workers. ``oas`` takes so many steps of annealing, and looks at nodes of its
+        trees in proportion; ``slots`` looks at so many nodes of the solver's tree; ``prices`` tries
+        so many schedules.
     seed
         What chance follows from. What the clock did not stop comes out the same for the same
         seed and one worker; a proven optimum has the same makespan in any case.
@@ -31,6 +36,7 @@ class PlaceOptions:
     slot_percent: float = 50.0
     saturation: float = 1.0
     seconds: float = 10.0
+    steps: int | None = None
     seed: int = 0
     workers: int | None = None
 
@@ -41,6 +47,8 @@ class PlaceOptions:
         positive("the number of seconds", self.seconds, "Give for example 10.")
         number("the slot size", self.slot_percent, 1, 10_000, "Give per cent, for example 50.")
         number("the saturation", self.saturation, 1, 1000, "Give 1 for none, or for example 1.5.")
+        if self.steps is not None:
+            whole_number("the number of steps", self.steps, 1, "Give for example 10000.")
         whole_number("the seed", self.seed, 0, "Give for example 0.")
         if self.workers is not None:
             whole_number("the number of workers", self.workers, 1, "Give for example 2.")

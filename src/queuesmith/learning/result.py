@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from queuesmith.base.files import AnyPath, atomic_write
+from queuesmith.learning.conclusion import conclusion
 from queuesmith.learning.course import Step
 from queuesmith.learning.verdict import Guarded, Verdict
 from queuesmith.policy.any_policy import AnyPolicy
@@ -82,6 +83,8 @@ class Tuned:
         return {
             "method": self.method,
             "objective": str(self.objective),
+            "longest_wait": None if (rule := self.learning.starving) is None else rule.factor,
+            "conclusion": self.conclusion,
             **self.learning.to_dict(),
             "held_out": None if self.held_out is None else self.held_out.to_dict(),
             "evaluations": self.evaluations,
@@ -93,6 +96,11 @@ class Tuned:
             "history": [step.to_dict() for step in self.history],
             "policy": self.policy.to_dict(),
         }
+
+    @property
+    def conclusion(self) -> str:
+        """What came out, and whether to believe it, in a sentence or two."""
+        return conclusion(self)
 
     def no_worse_sentences(self) -> list[str]:
         """Say of each metric that was to get no worse whether that was kept, on each part."""
@@ -144,6 +152,15 @@ class Tuned:
         better = " and ".join(gains)
         return f"<Tuned by {self.method} for '{self.objective}': better than EASY by {better}>"
 
+    @property
+    def goal(self) -> str:
+        """What it was learned for, in words."""
+        rule = self.learning.starving
+        text = f"{self.objective}, {self.objective.better} is better"
+        if rule is None:
+            return text
+        return f"{text}; no group's longest wait above {rule.factor:g} times fcfs+easy's"
+
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.table.to_html(index=False)}"
 
@@ -158,6 +175,7 @@ def _row(verdict: Verdict, part: str) -> dict[str, Any]:
         "learned is better by %": None if gain is None else gain.value,
         "from %": None if gain is None else gain.low,
         "to %": None if gain is None else gain.high,
+        "longest wait": max(verdict.longest_waits[part].values()),
         **{each.guard.metric: getattr(each, part) for each in verdict.no_worse},
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, WorkloadError
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import Machine
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
@@ -55,7 +55,7 @@ def _border(workload: Workload, share: float) -> float:
 
 
 def check_objective(
-    parts: Parts, cluster: Cluster, objective: Objective, role: str = "objective"
+    parts: Parts, cluster: Machine, objective: Objective, role: str = "objective"
 ) -> None:
     """Raise where an objective asks for jobs that a part of the log does not have."""
     names = {"learning": parts.learning}

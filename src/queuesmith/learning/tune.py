@@ -8,8 +8,9 @@ from typing import Any
 
 from queuesmith.base.checks import seeded
 from queuesmith.base.files import AnyPath
-from queuesmith.cluster import Cluster, as_cluster
-from queuesmith.engine.simulate import simulate
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import jobs_that_fit
+from queuesmith.engine.simulate import as_machine, simulate
 from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
 from queuesmith.learning.methods import find_method
@@ -21,24 +22,26 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard, Limits, as_guards
 from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.starvation import NobodyStarves
 from queuesmith.study.evaluate import Evaluator
 from queuesmith.study.naming import run_facts
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
 from queuesmith.workload import Workload
 
-#: The paper's: user group 1 before user group 2 before all others (section 5).
-DEFAULT_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
+#: What most people mean by a better policy; with it, nobody may starve.
+DEFAULT_OBJECTIVE = "mean_wait"
 BASELINE = Policy.parse("fcfs+easy")
 
 
 def tune(
     workload: Workload,
-    cluster: Cluster | None = None,
-    objective: str | Objective = DEFAULT_OBJECTIVE,
+    cluster: Cluster | NodeCluster | None = None,
+    objective: str | Objective | None = None,
     method: str | Method = "pittsburgh",
     *,
     no_worse: str | Guard | Sequence[str | Guard] = (),
+    longest_wait: float | None = None,
     cores: int | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -54,7 +57,8 @@ def tune(
     workload, cluster, cores, strict
         As for ``simulate``.
     objective
-        What the policy should be good at, as an expression over metrics.
+        What the policy should be good at, as an expression over metrics; by default the mean wait,
+        with nobody starved (``longest_wait=2``).
     method
         How to learn: a name of ``METHODS``, or a method with other parameters, such as
         ``Pittsburgh(rules=20)``.
@@ -62,6 +66,10 @@ def tune(
         Metrics that may not get worse than under FCFS with EASY on the jobs learned from, such as
         ``"utilization"``, or ``"utilization:0.1%"`` where it may by that share. A policy under
         which one does is not admitted: it ranks behind all that are.
+    longest_wait
+        No group's longest wait may be more than so many times what it is under FCFS with EASY, on
+        the jobs learned from; waits of up to a day are always admitted. None for no such limit,
+        except where no objective is given.
     seed
         Same seed, same result, on any number of workers.
     split
@@ -81,10 +89,11 @@ def tune(
     """
     generator = seeded(seed)
     chosen = find_method(method)() if isinstance(method, str) else method
-    wanted = Objective(objective) if isinstance(objective, str) else objective
+    starving = starvation_rule(objective, longest_wait)
+    wanted = as_objective(objective)
     guards = as_guards(no_worse, bound=wanted.bound)
-    machine = as_cluster(workload, cluster, cores)
-    parts = split_in_time(workload.fitting(machine.cores, strict=strict), split)
+    machine = as_machine(workload, cluster, cores)
+    parts = split_in_time(jobs_that_fit(workload, machine, strict=strict), split)
     check_objective(parts, machine, wanted)
     for guard in guards:
         check_objective(parts, machine, guard.objective, "no-worse")
@@ -92,10 +101,10 @@ def tune(
     with ExitStack() as stack:
         record = None
         if store is not None:
-            options = _options(wanted, guards, chosen, seed)
+            options = _options(wanted, guards, starving, chosen, seed)
             facts = run_facts("tune", parts.learning, machine, options)
             record = stack.enter_context(Store(store, facts))
-        limits = _limits(parts.learning, machine, guards)
+        limits = _limits(parts.learning, machine, guards, starving)
         judge = stack.enter_context(
             Evaluator(parts.learning, machine, wanted, workers=workers, limits=limits)
         )
@@ -114,7 +123,7 @@ def tune(
     def judged(part: Workload) -> Verdict:
         policies: tuple[AnyPolicy, ...] = (learned, BASELINE, ranked[0])
         ours, easy, fixed = simulate_many(part, machine, policies, workers=workers)
-        return Verdict(wanted, ours, easy, fixed, guards)
+        return Verdict(wanted, ours, easy, fixed, guards, starving)
 
     learning = judged(parts.learning)
     held_out = None if parts.held_out is None else judged(parts.held_out)
@@ -139,12 +148,39 @@ def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]
     return [fixed[place] for place in sorted(range(len(fixed)), key=judged.__getitem__)]
 
 
-def _limits(workload: Workload, cluster: Cluster, guards: Sequence[Guard]) -> Limits | None:
-    return Limits(guards, simulate(workload, cluster, BASELINE)) if guards else None
+def as_objective(objective: str | Objective | None) -> Objective:
+    """Return what is to be learned for; what most people mean where nothing is said."""
+    if isinstance(objective, Objective):
+        return objective
+    return Objective(DEFAULT_OBJECTIVE if objective is None else objective)
+
+
+def starvation_rule(
+    objective: str | Objective | None, longest_wait: float | None
+) -> NobodyStarves | None:
+    """Return how much longer a group may wait: by default twice as long, if nothing is asked."""
+    if longest_wait is not None:
+        return NobodyStarves(longest_wait)
+    return NobodyStarves() if objective is None else None
+
+
+def _limits(
+    workload: Workload,
+    cluster: Cluster | NodeCluster,
+    guards: Sequence[Guard],
+    starving: NobodyStarves | None,
+) -> Limits | None:
+    if not guards and starving is None:
+        return None
+    return Limits(guards, simulate(workload, cluster, BASELINE), starving)
 
 
 def _options(
-    objective: Objective, guards: Sequence[Guard], method: Method, seed: int
+    objective: Objective,
+    guards: Sequence[Guard],
+    starving: NobodyStarves | None,
+    method: Method,
+    seed: int,
 ) -> dict[str, Any]:
     """Return what was chosen beside jobs and machine, by what messages call it."""
     return {
@@ -152,6 +188,7 @@ def _options(
         "objective": str(objective),
         "bound of the slowdown": objective.bound,
         "metrics that may get no worse": _written(guards),
+        "factor of the longest wait": None if starving is None else starving.factor,
         "seed": seed,
     }
 

@@ -12,6 +12,7 @@ from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.guard import Guard
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.paired import improvement
+from queuesmith.schedule.starvation import NobodyStarves, longest_waits
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Verdict:
         best on the jobs learned from.
     guards
         What was to get no worse than under FCFS with EASY.
+    starving
+        How much longer than under FCFS with EASY a group may wait at most; None for no limit.
     """
 
     objective: Objective
@@ -74,6 +77,7 @@ class Verdict:
     baseline: Schedule
     best_fixed: Schedule
     guards: tuple[Guard, ...] = ()
+    starving: NobodyStarves | None = None
 
     @property
     def schedules(self) -> dict[str, Schedule]:
@@ -114,6 +118,16 @@ class Verdict:
             for guard in self.guards
         )
 
+    @cached_property
+    def longest_waits(self) -> dict[str, dict[str, float]]:
+        """The longest wait of each group in seconds, by policy, then by group."""
+        return {part: longest_waits(schedule) for part, schedule in self.schedules.items()}
+
+    @cached_property
+    def starved(self) -> dict[str, float]:
+        """The groups that wait longer than is admitted, and how many times as long."""
+        return {} if self.starving is None else self.starving.starved(self.learned, self.baseline)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict, ready for JSON."""
         named = {
@@ -132,6 +146,8 @@ class Verdict:
                 part: schedule.value("utilization") for part, schedule in self.schedules.items()
             },
             "no_worse": [guarded.to_dict() for guarded in self.no_worse],
+            "longest_waits": self.longest_waits,
+            "starved": self.starved,
         }
 
 

@@ -16,9 +16,10 @@ from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.planning.options import SolveOptions
-from queuesmith.planning.plans import POLICIES, plan, plan_value
+from queuesmith.planning.plans import POLICIES, orders_of, plan, plan_value
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solve import load_kernels, solve
+from queuesmith.policy.order import Order
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -65,6 +66,7 @@ class GapStudy:
 
     steps: Sequence[GapStep]
     objective: str
+    policies: Sequence[str] = tuple(POLICIES)
 
     def column(self, name: str) -> Any:
         """Return one number of all steps."""
@@ -100,7 +102,7 @@ class GapStudy:
     def best_policies(self) -> dict[str, int]:
         """Return in how many steps each policy was the best."""
         names = [step.policy for step in self.steps]
-        return {name: names.count(name) for name in POLICIES}
+        return {name: names.count(name) for name in self.policies}
 
     def telling(self, count: int = TELLING) -> list[GapStep]:
         """Return the steps that lose most, those with the most jobs, and the least proven ones."""
@@ -123,6 +125,7 @@ def gap(
     steps: Iterable[Snapshot],
     *,
     objective: str = SolveOptions.objective,
+    policies: Sequence[Order] | None = None,
     seconds: float = SolveOptions.seconds,
     workers: int = SolveOptions.workers,
     seed: int = SolveOptions.seed,
@@ -136,6 +139,8 @@ def gap(
         The planning steps, as ``snapshots`` yields them.
     objective
         What plans are judged by.
+    policies
+        The orders of which the best is compared with the optimum; by default FCFS, SJF and LJF.
     seconds
         How long each step may take.
     progress
@@ -144,21 +149,27 @@ def gap(
     load_kernels()
     done: list[GapStep] = []
     for snapshot in steps:
-        done.append(_compare(snapshot, objective, seconds, workers, seed))
+        done.append(_compare(snapshot, objective, policies, seconds, workers, seed))
         if progress is not None:
             progress(len(done))
     if not done:
         raise WorkloadError("there are no steps to compare. Give at least one.")
-    return GapStudy(done, objective)
+    names = tuple(POLICIES) if policies is None else tuple(map(str, policies))
+    return GapStudy(done, objective, names)
 
 
 def _compare(
-    snapshot: Snapshot, objective: str, seconds: float, workers: int, seed: int
+    snapshot: Snapshot,
+    objective: str,
+    policies: Sequence[Order] | None,
+    seconds: float,
+    workers: int,
+    seed: int,
 ) -> GapStep:
     began = time.perf_counter()
-    plans = [plan(snapshot, name) for name in POLICIES]
+    plans = [plan(snapshot, order) for order in orders_of(snapshot, policies).values()]
     policy_seconds = time.perf_counter() - began
-    found = solve(snapshot, objective, seconds, workers=workers, seed=seed)
+    found = solve(snapshot, objective, seconds, workers=workers, seed=seed, policies=policies)
     assert found.proof is not None and found.seconds is not None
     told = {name: found.facts[name] for name in _TOLD}
     return GapStep(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.base.errors import ScheduleError
+from queuesmith.base.errors import PolicyError, ScheduleError
 from queuesmith.base.registry import entry
+from queuesmith.cluster import Cluster
 from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Snapshot
+from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.schedule import Schedule
 from queuesmith.workload.workload import Ints
 
@@ -37,17 +39,48 @@ POLICIES: Mapping[str, Callable[[Snapshot], NDArray[np.int64]]] = {
 }
 
 
-def plan(snapshot: Snapshot, order: str | ArrayLike) -> Schedule:
+def plan(snapshot: Snapshot, order: str | Order | ArrayLike) -> Schedule:
     """Place the jobs of a snapshot in an order, each as early as it fits beside those before.
 
     Parameters
     ----------
     order
-        ``fcfs``, ``sjf``, ``ljf``, or the positions of all jobs in the order of their placing.
+        ``fcfs``, ``sjf``, ``ljf``, any order, or the positions of all jobs in the order of their
+        placing.
     """
-    name = order if isinstance(order, str) else "order"
+    name = str(order) if isinstance(order, str | Order) else "order"
     problem = PlanningProblem.of(snapshot, "artww")
     return planned(snapshot, placed(problem, _positions(snapshot, order))[1], name)
+
+
+def orders_of(snapshot: Snapshot, policies: Sequence[Order] | None = None) -> dict[str, Ints]:
+    """Return in which order each policy places the jobs: by default FCFS, SJF and LJF."""
+    if policies is None:
+        return {name: order(snapshot) for name, order in POLICIES.items()}
+    return {str(order): sorted_by(snapshot, order) for order in policies}
+
+
+def sorted_by(snapshot: Snapshot, order: Order) -> Ints:
+    """Return the positions of the jobs as an order sorts them at the instant of the snapshot."""
+    from queuesmith.engine.kernels.queue import queue_of
+    from queuesmith.engine.kernels.usage import new_usage
+    from queuesmith.engine.packing import Packed
+    from queuesmith.engine.scoring import compile_scorer, fixed_scores, parameter_values
+
+    unknown = order.reads & {*USAGE_FIELDS, "user_share"}
+    if unknown:
+        raise PolicyError(
+            f"order '{order}' looks at {', '.join(sorted(unknown))}, but a planning step does not "
+            "know what users have consumed. Choose another order."
+        )
+    jobs = Packed(snapshot.jobs, Cluster(snapshot.cores)).jobs
+    if order.fixed:
+        return np.argsort(-fixed_scores(order, jobs), kind="stable")
+    count, free = len(snapshot), int(snapshot.free[0])
+    queue = queue_of(jobs, np.arange(count))
+    values = parameter_values(order)
+    compile_scorer(order)(queue, new_usage(), count, snapshot.now, snapshot.cores, free, values)
+    return np.argsort(-queue.score, kind="stable")
 
 
 def planned(snapshot: Snapshot, start: Ints, policy: str, **further: Any) -> Schedule:
@@ -75,7 +108,9 @@ def plan_value(schedule: Schedule, objective: str) -> float:
     return problem.value(problem.cost(schedule.start - snapshot.now))
 
 
-def _positions(snapshot: Snapshot, order: str | ArrayLike) -> Ints:
+def _positions(snapshot: Snapshot, order: str | Order | ArrayLike) -> Ints:
+    if isinstance(order, Order):
+        return sorted_by(snapshot, order)
     if isinstance(order, str):
         way_out = "give the positions of the jobs"
         return entry("policy", order, POLICIES, way_out=way_out, error=ScheduleError)(snapshot)

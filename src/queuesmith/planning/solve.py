@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +25,13 @@ from queuesmith.planning.kernels.branching import branch, plant
 from queuesmith.planning.kernels.placing import place_order
 from queuesmith.planning.options import WORKLOAD_SECONDS, SolveOptions
 from queuesmith.planning.order_search import OrderSearch
-from queuesmith.planning.plans import POLICIES
+from queuesmith.planning.plans import orders_of
 from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solution import solution
 from queuesmith.planning.solver_result import SolverResult
 from queuesmith.planning.time_indexed import solve_time_indexed
+from queuesmith.policy.order import Order
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Incumbent
 from queuesmith.solving.status import Proof
@@ -78,6 +79,7 @@ def solve(
     workers: int = SolveOptions.workers,
     seed: int = SolveOptions.seed,
     method: str = SolveOptions.method,
+    policies: Sequence[Order] | None = None,
 ) -> Schedule:
     """Return the best plan that can be found in the time, with a proven bound.
 
@@ -90,6 +92,9 @@ def solve(
         The instant, the waiting jobs, the staircase of free cores.
     objective, seconds, workers, seed, method
         As in `SolveOptions`.
+    policies
+        The orders of which the best is the start, and is compared with; by default FCFS, SJF and
+        LJF.
 
     Examples
     --------
@@ -103,7 +108,7 @@ def solve(
     problem = PlanningProblem.of(snapshot, objective)
     load_kernels()
     began = time.perf_counter()
-    orders = {name: order(snapshot) for name, order in POLICIES.items()}
+    orders = orders_of(snapshot, policies)
     costs = {name: placed(problem, order)[0] for name, order in orders.items()}
     policy = min(costs, key=lambda name: costs[name])
     search = OrderSearch(problem, [orders[policy]], seed=seed)

@@ -2,6 +2,7 @@
 
 from queuesmith.policy.any_policy import AnyPolicy, SelfReplaying
 from queuesmith.policy.backfill import BACKFILLS
+from queuesmith.policy.committed import Committed
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
@@ -16,6 +17,7 @@ __all__ = [
     "BACKFILLS",
     "ORDERS",
     "AnyPolicy",
+    "Committed",
     "Job",
     "Keep",
     "Machine",

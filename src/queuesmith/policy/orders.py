@@ -205,6 +205,46 @@ def group_power(
     return weight + alpha * job.log_cores + beta * np.log(wait) + gamma * job.log_walltime
 
 
+def blend(
+    job: Job,
+    now: int,
+    machine: Machine,
+    walltime: float = -1,
+    cores: float = -1,
+    wait: float = 0,
+    urgency: float = 0,
+    length: float = 0,
+    width: float = 0,
+    fits: float = 0,
+    fits_walltime: float = 0,
+    fits_cores: float = 0,
+    filling: float = 0,
+) -> float:
+    """A weighted sum of what is known of a job; by default smallest area first. Made to be learned.
+
+    Logarithms of walltime, cores, wait and 1 + wait over walltime; the walltime in days, at most
+    one; the share of the machine; and, for a job that fits the free cores, a constant, its
+    walltime, its cores and the share of the free cores that it fills.
+    """
+    waited = now - job.submit
+    score = (
+        walltime * job.log_walltime
+        + cores * job.log_cores
+        + wait * np.log(max(waited, 1))
+        + urgency * np.log(1.0 + waited / job.walltime)
+        + length * min(job.walltime / DAY, 1.0)
+        + width * job.cores / machine.cores
+    )
+    if job.cores <= machine.free:
+        score += (
+            fits
+            + fits_walltime * job.log_walltime
+            + fits_cores * job.log_cores
+            + filling * job.cores / machine.free
+        )
+    return score
+
+
 ORDERS = {
     function.__name__: Order(function)
     for function in (
@@ -228,5 +268,6 @@ ORDERS = {
         multifactor,
         power,
         group_power,
+        blend,
     )
 }

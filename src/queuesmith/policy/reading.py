@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError, QueuesmithError
-from queuesmith.policy import rulebase, self_tuning, slurm
+from queuesmith.policy import committed, rulebase, self_tuning, slurm
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
+from queuesmith.policy.committed import Committed
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.self_tuning import SelfTuning
@@ -30,8 +31,9 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
     ``order+conservative(depth=...)``, ``order+plan(depth=...)``,
-    ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``, or
-    the name of a ``.json`` file, for which ``trust`` is as for ``load_policy``.
+    ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``,
+    ``committed(order; backfill=early)``, or the name of a ``.json`` file, for which ``trust`` is
+    as for ``load_policy``.
     """
     if isinstance(policy, AnyPolicy):
         return policy
@@ -50,6 +52,8 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
         return SelfTuning.parse(match["inside"])
     if text == slurm.KIND or (match and match["name"] == slurm.KIND):
         return Slurm.parse(match["inside"] if match else "")
+    if match and match["name"] == committed.KIND:
+        return Committed.parse(match["inside"])
     if re.match(rf"{self_tuning.KIND}\s*\(", text):
         raise PolicyError(
             f"policy '{text}' cannot be read: what {self_tuning.KIND} is made of ends with a "
@@ -110,5 +114,6 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], AnyPolicy]] = {
     rulebase.KIND: rulebase.rule_base_from,
     rulebase.PAIR_KIND: rulebase.rule_base_from,
     self_tuning.KIND: self_tuning.self_tuning_from,
+    committed.KIND: committed.committed_from,
     WRITTEN: _written_from,
 }

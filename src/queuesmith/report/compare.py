@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import jobs_that_fit
+from queuesmith.engine.simulate import as_machine
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
@@ -16,7 +18,7 @@ from queuesmith.workload import Workload
 
 def compare(
     workload: Workload,
-    cluster: Cluster | None = None,
+    cluster: Cluster | NodeCluster | None = None,
     policies: Sequence[AnyPolicy | str] = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy"),
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
@@ -25,6 +27,7 @@ def compare(
     warm_up: float = 0.0,
     cool_down: float = 0.0,
     bound: float = DEFAULT_BOUND,
+    today: AnyPolicy | str | None = None,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
@@ -40,18 +43,40 @@ def compare(
         Shares of the log at its beginning and end whose jobs run but are not counted.
     bound
         The bound of the bounded slowdown, in seconds.
+    today
+        The policy that really ran, by whose replay the machine is graded where the log tells what
+        happened; by default ``slurm()`` on a machine of Slurm's, else the first of the policies.
     """
-    cluster = as_cluster(workload, cluster, cores)
-    fitting = workload.fitting(cluster.cores, strict=strict)
+    machine = as_machine(workload, cluster, cores)
+    fitting = jobs_that_fit(workload, machine, strict=strict)
     chosen = [as_policy(policy) for policy in policies]
-    real = history(fitting, cluster)
+    real = history(fitting, machine)
     known = [] if real is None else [real]
 
     # What is wrong with the question itself is told before the replays, not after.
-    nobody_waits = Schedule(fitting, cluster, fitting.submit, "").trimmed(warm_up, cool_down)
+    nobody_waits = Schedule(fitting, machine, fitting.submit, "").trimmed(warm_up, cool_down)
     labels = [*(each.policy for each in known), *map(str, chosen)]
     asked = tuple(replace(nobody_waits, policy=label) for label in labels)
     Comparison(asked, tuple(metrics), bound=bound)
 
-    replayed = simulate_many(fitting, cluster, chosen, workers=workers, progress=progress)
-    return Comparison((*known, *replayed), tuple(metrics), warm_up, cool_down, bound)
+    graded = todays_policy(machine, today) if known else None
+    further = [] if graded is None or str(graded) in labels else [graded]
+    replayed = simulate_many(
+        fitting, machine, [*chosen, *further], workers=workers, progress=progress
+    )
+    shown = replayed[: len(chosen)]
+    now = next((each for each in replayed if each.policy == str(graded)), None)
+    return Comparison((*known, *shown), tuple(metrics), warm_up, cool_down, bound, now)
+
+
+def todays_policy(
+    machine: Cluster | NodeCluster, today: AnyPolicy | str | None
+) -> AnyPolicy | None:
+    """Return the policy that really ran: as stated, or Slurm on a machine of Slurm's.
+
+    None where nothing is stated and the machine does not tell.
+    """
+    if today is not None:
+        return as_policy(today)
+    has_slurm = isinstance(machine, NodeCluster) and "SchedulerType" in machine.settings
+    return as_policy("slurm()") if has_slurm else None

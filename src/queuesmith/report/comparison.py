@@ -13,6 +13,7 @@ import numpy as np
 
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.schedule.confidence import Interval, confidence
+from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import HISTORY, Schedule
@@ -40,6 +41,9 @@ class Comparison:
         Shares of the log at its beginning and end whose jobs run but do not count in the metrics.
     bound
         The bound of the bounded slowdown, in seconds.
+    today
+        A replay of the policy that really ran, by which the machine is graded; by default the
+        first replay.
     """
 
     schedules: tuple[Schedule, ...]
@@ -47,6 +51,7 @@ class Comparison:
     warm_up: float = 0.0
     cool_down: float = 0.0
     bound: float = DEFAULT_BOUND
+    today: Schedule | None = None
     #: The metrics as objectives, by the text of the expression.
     objectives: Mapping[str, Objective] = field(init=False)
 
@@ -54,11 +59,17 @@ class Comparison:
         ordered = sorted(self.schedules, key=lambda schedule: schedule.policy != HISTORY)
         object.__setattr__(self, "schedules", tuple(ordered))
         object.__setattr__(self, "metrics", tuple(str(metric) for metric in self.metrics))
-        _check_schedules(self.schedules)
+        self._check_alike()
         _check_metrics(self.metrics)
         # A slip in an expression is told before anything is computed.
         objectives = {metric: Objective(metric, bound=self.bound) for metric in self.metrics}
         object.__setattr__(self, "objectives", objectives)
+
+    def _check_alike(self) -> None:
+        """Raise where the schedules cannot be compared."""
+        check_labels(self.schedules)
+        for schedule in self.schedules[1:]:
+            _check_alike(self.schedules[0], schedule)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -66,6 +77,11 @@ class Comparison:
     def workload(self) -> Workload:
         """What was replayed."""
         return self.schedules[0].workload
+
+    @property
+    def dated(self) -> Workload:
+        """The workload whose dates hold for all schedules."""
+        return self.workload
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -102,17 +118,38 @@ class Comparison:
         }
 
     @cached_property
+    def fidelity(self) -> Fidelity | None:
+        """How well the replay of today's policy agrees with what really happened.
+
+        None where the log does not tell what happened, or nothing was replayed.
+        """
+        real = self.schedules[0]
+        first = next((each for each in self.schedules if each.policy != HISTORY), None)
+        replayed = self.today or first
+        if real.policy != HISTORY or replayed is None:
+            return None
+        return Fidelity(real, replayed)
+
+    @cached_property
+    def _known_intervals(self) -> dict[tuple[str, str], Interval]:
+        return {}
+
+    def interval(self, policy: str, metric: str) -> Interval:
+        """Return a value with its confidence interval; each is computed once."""
+        if (policy, metric) not in self._known_intervals:
+            schedule = self.counted[self.policies.index(policy)]
+            self._known_intervals[policy, metric] = _interval(schedule, self.objectives[metric])
+        return self._known_intervals[policy, metric]
+
+    @cached_property
     def intervals(self) -> Mapping[str, Mapping[str, Interval]]:
         """Values with their confidence intervals by policy, then by metric.
 
         A metric that has no bootstrap, such as the makespan, has a value but no range.
         """
         return {
-            schedule.policy: {
-                metric: _interval(schedule, objective)
-                for metric, objective in self.objectives.items()
-            }
-            for schedule in self.counted
+            policy: {metric: self.interval(policy, metric) for metric in self.metrics}
+            for policy in self.policies
         }
 
     def winners(self, metric: str) -> tuple[str, ...]:
@@ -163,6 +200,7 @@ class Comparison:
             "bound": self.bound,
             "policies": self.rows(),
             "best": {metric: self.best(metric) for metric in self.metrics},
+            "fidelity": None if self.fidelity is None else _grade(self.fidelity),
             **({"intervals": self._plain_intervals()} if intervals else {}),
         }
 
@@ -207,6 +245,16 @@ class Comparison:
         return html_table(self)
 
 
+def _grade(fidelity: Fidelity) -> dict[str, Any]:
+    return {
+        **fidelity.figures(),
+        "grade": str(fidelity.grade),
+        "trustworthy": fidelity.grade.trustworthy,
+        "policy": fidelity.replayed.policy,
+        "sentence": fidelity.sentence,
+    }
+
+
 def _interval(schedule: Schedule, objective: Objective) -> Interval:
     try:
         return confidence(schedule, objective)
@@ -214,7 +262,8 @@ def _interval(schedule: Schedule, objective: Objective) -> Interval:
         return Interval(objective(schedule), None, None, 0)
 
 
-def _check_schedules(schedules: tuple[Schedule, ...]) -> None:
+def check_labels(schedules: tuple[Schedule, ...]) -> None:
+    """Raise where there is nothing to compare, or a name stands twice."""
     if not schedules or not len(schedules[0]):
         raise UsageError(
             "a comparison needs at least one schedule that has jobs, but there is none. "
@@ -227,8 +276,6 @@ def _check_schedules(schedules: tuple[Schedule, ...]) -> None:
             f"policy '{twice[0]}' is compared twice, but every policy is compared once. "
             "Leave one of them out."
         )
-    for schedule in schedules[1:]:
-        _check_alike(schedules[0], schedule)
 
 
 def _check_alike(one: Schedule, other: Schedule) -> None:

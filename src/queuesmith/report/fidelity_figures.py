@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from queuesmith.figures.palette import HISTORY_COLOUR, INK, POLICY_COLOURS
 from queuesmith.figures.style import style
-from queuesmith.report.drawing import time_axis, time_edges
 from queuesmith.report.figure_data import Floats
+from queuesmith.report.plain_figures import time_axis, time_edges
 from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.timeline import curve
 from queuesmith.workload.workload import Ints

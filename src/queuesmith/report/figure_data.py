@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.schedule.confidence import Interval
+from queuesmith.schedule.fidelity import codes_by
 from queuesmith.schedule.schedule import Schedule
-from queuesmith.schedule.timeline import over_time
+from queuesmith.schedule.timeline import mean_between
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -62,7 +63,7 @@ class UserGroups:
 
 @dataclass(frozen=True, eq=False)
 class GroupMeans:
-    """A mean for each user group, and how many jobs it is taken over."""
+    """A mean for each part of the jobs, and how many jobs it is taken over."""
 
     labels: tuple[str, ...]
     mean: Floats
@@ -71,18 +72,54 @@ class GroupMeans:
 
 def user_groups(workload: Workload, most: int = MOST_GROUPS) -> UserGroups:
     """Return the groups of a workload, the lightest put together where there are many."""
-    codes, slot = np.unique(workload.group, return_inverse=True)
-    named = "group" in workload.labels
-    labels = [workload.label("group", int(code)) for code in codes]
-    labels = labels if named else [f"group {label}" for label in labels]
+    parts = job_parts(workload, "group", most)
+    return UserGroups(parts.labels, parts.slots(workload), other=parts.other)
+
+
+@dataclass(frozen=True, eq=False)
+class JobParts:
+    """The parts that figures divide jobs into: user groups, partitions, accounts, sizes.
+
+    Parameters
+    ----------
+    by
+        What they are divided by, as ``Fidelity.by`` takes it.
+    labels
+        What each part is called.
+    codes, slot_of_code
+        The numbers that the column has, in rising order, and the position in ``labels`` of each.
+    other
+        Whether the last label stands for all lighter parts together.
+    """
+
+    by: str
+    labels: tuple[str, ...]
+    codes: Ints
+    slot_of_code: Ints
+    other: bool
+
+    def slots(self, workload: Workload) -> Ints:
+        """Return the position in ``labels`` of each job's part, of the same log or a part of it."""
+        codes, _ = codes_by(workload, self.by)
+        return self.slot_of_code[np.searchsorted(self.codes, codes)]
+
+
+def job_parts(workload: Workload, by: str = "group", most: int = MOST_GROUPS) -> JobParts:
+    """Return the parts of a workload, the lightest put together where there are many."""
+    of_job, label = codes_by(workload, by)
+    codes, slot = np.unique(of_job, return_inverse=True)
+    labels = [label(int(code)) for code in codes]
+    if by == "group" and "group" not in workload.labels:
+        labels = [f"group {label}" for label in labels]
     if len(codes) <= most:
-        return UserGroups(tuple(labels), slot.astype(np.int64), other=False)
+        return JobParts(by, tuple(labels), codes, np.arange(len(codes)), other=False)
     work = np.bincount(slot, weights=workload.work, minlength=len(codes))
     kept = np.sort(np.argsort(-work, kind="stable")[: most - 1])
     position = np.full(len(codes), most - 1, dtype=np.int64)
     position[kept] = np.arange(most - 1)
-    names = (*(labels[i] for i in kept), f"{len(codes) - most + 1} other groups")
-    return UserGroups(names, position[slot], other=True)
+    others = "groups" if by == "group" else f"{by}s"
+    names = (*(labels[i] for i in kept), f"{len(codes) - most + 1} other {others}")
+    return JobParts(by, names, codes, position, other=True)
 
 
 def share_at_most(
@@ -112,12 +149,12 @@ def share_above(values: ArrayLike, *, least: float = 1.0, points: int = MOST_POI
     return Curve(curve.x[some], 1 - curve.share[some])
 
 
-def group_means(schedule: Schedule, groups: UserGroups, values: ArrayLike) -> GroupMeans:
-    """Return the mean of a value of each job over the jobs of each group."""
-    count = len(groups.labels)
-    total = np.bincount(groups.slot, weights=np.asarray(values, np.float64), minlength=count)
-    jobs = np.bincount(groups.slot, minlength=count).astype(np.int64)
-    return GroupMeans(groups.labels, total / np.maximum(jobs, 1), jobs)
+def part_means(schedule: Schedule, parts: JobParts, values: ArrayLike) -> GroupMeans:
+    """Return the mean of a value of each job over the jobs of each part."""
+    count, slot = len(parts.labels), parts.slots(schedule.workload)
+    total = np.bincount(slot, weights=np.asarray(values, np.float64), minlength=count)
+    jobs = np.bincount(slot, minlength=count).astype(np.int64)
+    return GroupMeans(parts.labels, total / np.maximum(jobs, 1), jobs)
 
 
 def nice_edges(first: int, last: int, most: int = MOST_BINS) -> Ints:
@@ -155,12 +192,11 @@ class OverTime:
 
 def over_time_data(schedule: Schedule, edges: Ints) -> OverTime:
     """Return the exact means of utilisation, queue length and backlog between edges."""
-    line = over_time(schedule)
     return OverTime(
         edges,
-        line.busy_cores.between(edges).mean / schedule.cluster.cores,
-        line.queue_length.between(edges).mean,
-        line.backlog.between(edges).mean / 3600,
+        mean_between(schedule, "busy_cores", edges) / schedule.cluster.cores,
+        mean_between(schedule, "queue_length", edges),
+        mean_between(schedule, "backlog", edges) / 3600,
     )
 
 

@@ -232,11 +232,10 @@ def _policy(
 
 def _own_times(schedule: Schedule, lanes: Lanes, clock: Clock) -> dict[str, Any]:
     """Return start and length of each rectangle, where they do not follow from its job."""
-    if schedule.pieces is None and schedule.own_end is None:
+    moved = (lanes.start != schedule.parts.start[lanes.piece]).any()
+    if schedule.pieces is None and schedule.own_end is None and not moved:
         return {}
-    start = schedule.parts.start[lanes.piece] - clock.origin
-    length = schedule.parts.length[lanes.piece]
     return {
-        "start": packed(clock.ticks(start), delta=True),
-        "length": packed(clock.ticks(length)),
+        "start": packed(clock.ticks(lanes.start - clock.origin), delta=True),
+        "length": packed(clock.ticks(lanes.end - lanes.start)),
     }

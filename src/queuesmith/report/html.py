@@ -38,6 +38,8 @@ def write_report(
     title: str | None = None,
     description: str | None = None,
     command: str | None = None,
+    code: str | None = None,
+    although_untrue: bool = False,
     extra_sections: Sequence[tuple[str, Content]] = (),
 ) -> Path:
     """Write a comparison as one self-contained HTML page, and return where it is.
@@ -52,6 +54,10 @@ def write_report(
         The heading, and a paragraph below it.
     command
         The command line that made this report, shown under how to reproduce it.
+    code
+        The Python that makes it again, shown there, too.
+    although_untrue
+        Name the best policy even where the replays are 20 % or more from what really happened.
     extra_sections
         Further sections, each a title and either HTML (taken as it is, so escape what is not
         yours) or a Plotly figure, or several of them. They stand before the definitions.
@@ -59,14 +65,29 @@ def write_report(
     heading = title or f"{comparison.workload.name}: {len(comparison.policies)} policies compared"
     plots = _Plots()
     sections = [
-        *standard_sections(comparison, plots.embed),
+        *standard_sections(comparison, plots.embed, although_untrue=although_untrue),
         *(_extra(i, *section, plots) for i, section in enumerate(extra_sections, start=1)),
         definitions_section(comparison),
-        reproduce_section(comparison, command),
+        reproduce_section(comparison, command, code),
     ]
     page = _page(heading, description, sections)
     with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
+    return Path(path)
+
+
+def write_sections(
+    path: str | os.PathLike[str],
+    title: str,
+    sections: Sequence[tuple[str, Content]],
+    *,
+    description: str | None = None,
+) -> Path:
+    """Write sections, each a title and HTML or figures, as one page; return where it is."""
+    plots = _Plots()
+    parts = [_extra(i, *section, plots) for i, section in enumerate(sections, start=1)]
+    with atomic_write(path) as file:
+        file.write(_page(title, description, parts).encode("utf-8"))
     return Path(path)
 
 

@@ -4,10 +4,14 @@ A replay counts cores; it does not name them. For a drawing every job is given t
 block of cores that holds it, and several blocks where no single one does. Where jobs have places,
 such as nodes, each place is a band of its own. No two rectangles overlap, and every rectangle
 stands for exactly the cores it covers.
+
+A history may use more cores than the machine has. Then, and only as long as it does, jobs are drawn
+above the machine: what is above moves down as soon as there is room below.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -17,6 +21,7 @@ import numpy as np
 
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.times import Times
 from queuesmith.schedule.verify import usage, violations
 from queuesmith.workload.workload import Ints
 
@@ -35,6 +40,8 @@ class Lanes:
         The position of its job in the workload.
     low, height
         The lowest core of the rectangle, and how many cores it covers.
+    start, end
+        From when to when; a job that moves has several rectangles, one after another.
     cores
         How many cores the drawing is high: those of the cluster, or more where the schedule
         (a history, say) uses more.
@@ -44,6 +51,8 @@ class Lanes:
     job: Ints
     low: Ints
     height: Ints
+    start: Times
+    end: Times
     cores: int
 
     def __len__(self) -> int:
@@ -54,8 +63,9 @@ class FreeCores:
     """The free cores as blocks in rising order, none touching the next."""
 
     def __init__(self, low: int, high: int) -> None:
-        self._low = [low]
-        self._high = [high]
+        self._low = [low] if high > low else []
+        self._high = [high] if high > low else []
+        self.count = high - low
 
     def take(self, count: int) -> list[Block]:
         """Take the lowest block that holds ``count`` cores, or several, the largest first."""
@@ -73,6 +83,7 @@ class FreeCores:
 
     def give(self, block: Block) -> None:
         """Give a block back and join it with its free neighbours."""
+        self.count += block[1]
         low, high = self._low, self._high
         first, last = block[0], block[0] + block[1]
         i = bisect_left(low, first)
@@ -88,6 +99,7 @@ class FreeCores:
             high.insert(i, last)
 
     def _cut(self, i: int, count: int) -> Block:
+        self.count -= count
         first = self._low[i]
         if self._high[i] - first == count:
             del self._low[i], self._high[i]
@@ -110,10 +122,10 @@ def assign_lanes(schedule: Schedule, chosen: Ints | None = None) -> Lanes:
     index = np.flatnonzero(shown)
     index = index[np.argsort(parts.start[index], kind="stable")]
     bands, of_piece = _bands(schedule)
-    owners, blocks = _pack(parts, index, bands, of_piece)
-    low, cores = np.asarray(blocks, dtype=np.int64).reshape(-1, 2).T
-    piece = np.asarray(owners, dtype=np.int64)
-    return Lanes(piece, parts.job[piece], low, cores, bands[-1][1])
+    peak = _peak(schedule) if len(bands) == 1 else 0
+    drawing = _Drawing(bands, max(peak, bands[-1][1]))
+    _draw(drawing, parts, index, of_piece)
+    return drawing.lanes(parts)
 
 
 def _bands(schedule: Schedule) -> tuple[list[Block], Ints]:
@@ -125,27 +137,94 @@ def _bands(schedule: Schedule) -> tuple[list[Block], Ints]:
     if places is not None and parts.place is not None and not violations(schedule):
         border = np.concatenate([[0], np.cumsum(places.cores)]).tolist()
         return list(pairwise(border)), parts.place
+    return [(0, schedule.cluster.cores)], np.zeros(len(parts), np.int64)
+
+
+def _peak(schedule: Schedule) -> int:
     stairs = usage(schedule)
-    peak = int(stairs.busy.max()) if len(stairs.busy) else 0
-    return [(0, max(schedule.cluster.cores, peak))], np.zeros(len(parts), np.int64)
+    return int(stairs.busy.max()) if len(stairs.busy) else 0
 
 
-def _pack(
-    parts: Pieces, index: Ints, bands: list[Block], band: Ints
-) -> tuple[list[int], list[Block]]:
-    free = [FreeCores(low, high) for low, high in bands]
-    running: list[tuple[float, int, list[Block]]] = []
-    owners: list[int] = []
-    blocks: list[Block] = []
+def _draw(drawing: _Drawing, parts: Pieces, index: Ints, band: Ints) -> None:
+    """Let pieces begin and end in the order of time; those that end make room first."""
+    running: list[tuple[float, int]] = []
     starts, ends = parts.start[index].tolist(), parts.end[index].tolist()
-    widths = parts.cores[index].tolist()
-    for piece, start, end, width in zip(index.tolist(), starts, ends, widths, strict=True):
-        while running and running[0][0] <= start:
-            _, ended, given = heappop(running)
-            for block in given:
-                free[band[ended]].give(block)
-        taken = free[band[piece]].take(width)
-        heappush(running, (end, piece, taken))
-        owners.extend([piece] * len(taken))
-        blocks.extend(taken)
-    return owners, blocks
+    widths, bands = parts.cores[index].tolist(), band[index].tolist()
+    for piece, place, width, start, end in zip(
+        index.tolist(), bands, widths, starts, ends, strict=True
+    ):
+        _end_until(start, drawing, running)
+        drawing.open(piece, place, width, start)
+        heappush(running, (end, piece))
+    _end_until(math.inf, drawing, running)
+
+
+def _end_until(instant: float, drawing: _Drawing, running: list[tuple[float, int]]) -> None:
+    while running and running[0][0] <= instant:
+        end = running[0][0]
+        while running and running[0][0] == end:
+            drawing.close(heappop(running)[1], end)
+        drawing.settle(end)
+
+
+@dataclass
+class _Rectangle:
+    piece: int
+    block: Block
+    start: float
+    free: FreeCores  # where its cores go back to
+
+
+class _Drawing:
+    """The cores of a machine while jobs come and go, and the rectangles so far."""
+
+    def __init__(self, bands: list[Block], height: int) -> None:
+        self._free = [FreeCores(low, high) for low, high in bands]
+        self._top, self._height = bands[-1][1], height
+        self._above = FreeCores(self._top, height)
+        self._now: dict[int, list[_Rectangle]] = {}
+        self._done: list[tuple[int, int, int, float, float]] = []
+
+    def open(self, piece: int, band: int, count: int, start: float) -> None:
+        """Let a piece begin: in its band, and above the machine with what does not fit there."""
+        own = self._free[band]
+        fits = min(count, own.count)
+        taken = [(own, block) for block in (own.take(fits) if fits else [])]
+        if count > fits:
+            taken += [(self._above, block) for block in self._above.take(count - fits)]
+        self._now[piece] = [_Rectangle(piece, block, start, free) for free, block in taken]
+
+    def close(self, piece: int, end: float) -> None:
+        """Let a piece end."""
+        for each in self._now.pop(piece):
+            self._finish(each, end)
+
+    def settle(self, now: float) -> None:
+        """Move what is above the machine down to where there is room."""
+        own = self._free[0]
+        if self._above.count == self._height - self._top:
+            return
+        high = [e for open_ in self._now.values() for e in open_ if e.free is self._above]
+        for each in high:
+            if not own.count:
+                return
+            self._finish(each, now)
+            rest = self._now[each.piece]
+            rest.remove(each)
+            down = min(each.block[1], own.count)
+            rest += [_Rectangle(each.piece, block, now, own) for block in own.take(down)]
+            if each.block[1] > down:
+                blocks = self._above.take(each.block[1] - down)
+                rest += [_Rectangle(each.piece, block, now, self._above) for block in blocks]
+
+    def _finish(self, each: _Rectangle, end: float) -> None:
+        each.free.give(each.block)
+        if end > each.start:
+            self._done.append((each.piece, *each.block, each.start, end))
+
+    def lanes(self, parts: Pieces) -> Lanes:
+        """Return all rectangles in the order of their start."""
+        rows = sorted(self._done, key=lambda row: (row[3], row[0], row[1]))
+        piece, low, height = (np.array([row[i] for row in rows], np.int64) for i in range(3))
+        start, end = (np.array([row[i] for row in rows], parts.start.dtype) for i in (3, 4))
+        return Lanes(piece, parts.job[piece], low, height, start, end, self._height)

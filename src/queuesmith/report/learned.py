@@ -12,6 +12,7 @@ from queuesmith.learning.result import Tuned
 from queuesmith.learning.verdict import Verdict
 from queuesmith.policy.rules import FuzzyRules
 from queuesmith.policy.sentences import sentences
+from queuesmith.report.caution import is_untrue, refusal
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.report.html import write_report
 from queuesmith.report.wording import plain, scale_of
@@ -21,13 +22,20 @@ from queuesmith.schedule.confidence import Interval
 if TYPE_CHECKING:
     from queuesmith.learning.offline_front import Front
     from queuesmith.report.html import Content
+    from queuesmith.schedule.fidelity import Fidelity
 
 #: The most rules that the page spells out, and how often they decide at least.
 MOST_RULES, RARE = 12, 0.0005
 MOST_STRATEGIES = 6
 
 
-def tuning_sections(tuned: Tuned, front: Front | None = None) -> list[tuple[str, Content]]:
+def tuning_sections(
+    tuned: Tuned,
+    front: Front | None = None,
+    *,
+    fidelity: Fidelity | None = None,
+    although_untrue: bool = False,
+) -> list[tuple[str, Content]]:
     """Return sections about a learned policy, for ``write_report(extra_sections=...)``.
 
     Parameters
@@ -36,9 +44,12 @@ def tuning_sections(tuned: Tuned, front: Front | None = None) -> list[tuple[str,
         What was learned.
     front
         The off-line front to show it against, of the jobs it did not see or of all.
+    fidelity, although_untrue
+        As for ``write_tuning_report``.
     """
+    said = tuning_conclusion(tuned, fidelity, although_untrue=although_untrue)
     sections = [
-        ("The learned policy", _worth(tuned)),
+        ("The learned policy", _worth(tuned, "" if fidelity is None else fidelity.sentence, said)),
         ("How it was learned", _course(tuned)),
         ("What it does", _rules(tuned)),
         ("Groups before and after", _groups(tuned)),
@@ -53,6 +64,8 @@ def write_tuning_report(
     front: Front | None = None,
     title: str | None = None,
     command: str | None = None,
+    fidelity: Fidelity | None = None,
+    although_untrue: bool = False,
 ) -> Path:
     """Write a learned policy as one self-contained HTML page, and return where it is.
 
@@ -65,6 +78,10 @@ def write_tuning_report(
         As for ``tuning_sections``.
     path, title, command
         As for ``write_report``.
+    fidelity
+        How true replays of the log are, where it tells what really happened.
+    although_untrue
+        Say what to do even where they are 20 % or more from it.
     """
     verdict = tuned.held_out or tuned.learning
     metrics = (str(tuned.objective), *(m for m in DEFAULT_METRICS if m != str(tuned.objective)))
@@ -75,19 +92,63 @@ def write_tuning_report(
         title=title or f"{comparison.workload.name}: a policy learned by {tuned.method}",
         description=f"What is compared below are {_parts(tuned)[_judged(tuned)]}.",
         command=command,
-        extra_sections=tuning_sections(tuned, front),
+        extra_sections=tuning_sections(
+            tuned, front, fidelity=fidelity, although_untrue=although_untrue
+        ),
     )
+
+
+def terminal_rows(tuned: Tuned) -> list[dict[str, str]]:
+    """Return a row for each policy on each part of the log, few and narrow enough for a terminal.
+
+    A gain comes with its price: the longest wait of all stands beside it.
+    """
+    verdicts = {"learned on": tuned.learning, "not seen": tuned.held_out}
+    known = {jobs: verdict for jobs, verdict in verdicts.items() if verdict is not None}
+    scale = scale_of(tuned.objective, [i.value for v in known.values() for i in v.values.values()])
+    alone = str(tuned.objective) in tuned.objective.names
+    head = str(tuned.objective) if alone else "objective"
+    unit = f" ({scale.unit})" if scale.unit else ""
+    return [
+        {
+            "jobs": jobs,
+            "policy": "fcfs+easy" if part == "baseline" else part.replace("_", " "),
+            f"{head}{unit}": plain(verdict.values[part].value / scale.factor),
+            "learned is better by (%)": _gain_text(verdict.improvement.get(part)),
+            "longest wait (d)": plain(max(verdict.longest_waits[part].values()) / 86_400),
+        }
+        for jobs, verdict in known.items()
+        for part in verdict.schedules
+    ]
+
+
+def _gain_text(gain: Interval | None) -> str:
+    if gain is None:
+        return "-"
+    known = gain.low is not None and gain.high is not None
+    return f"{gain.value:.1f}" + (f" ({gain.low:.1f} to {gain.high:.1f})" if known else "")
 
 
 # -- what it is worth ----------------------------------------------------------------------------
 
 
-def _worth(tuned: Tuned) -> str:
+def tuning_conclusion(
+    tuned: Tuned, fidelity: Fidelity | None, *, although_untrue: bool = False
+) -> str:
+    """Say what came out, unless replays are so far from what happened that nobody should act."""
+    if is_untrue(fidelity) and fidelity is not None and not although_untrue:
+        return refusal(fidelity)
+    return tuned.conclusion
+
+
+def _worth(tuned: Tuned, *said: str) -> str:
     caption = (
         f"<h3>{escape(str(tuned.objective))}<small> {tuned.objective.better} is better</small></h3>"
     )
     sentence = f'<p class="verdict">{escape(_sentence(tuned))}</p>'
-    guards = "".join(f"<p>{escape(each)}</p>" for each in tuned.no_worse_sentences())
+    guards = "".join(
+        f"<p>{escape(each)}</p>" for each in (*tuned.no_worse_sentences(), *filter(None, said))
+    )
     return f"{sentence}{guards}{caption}{_table(tuned)}{_note(tuned)}"
 
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.base.errors import QueuesmithError
 from queuesmith.cluster import Cluster
-from queuesmith.report.caution import history_caution
+from queuesmith.policy import as_policy
+from queuesmith.report.caution import conclusion, history_caution
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
 from queuesmith.report.placed import best_proven, draw_place_use, place_use, proof_table
 from queuesmith.report.table import html_table
-from queuesmith.report.wording import duration, round_duration, verdict
+from queuesmith.report.wording import duration, round_duration
 from queuesmith.schedule.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -43,11 +45,13 @@ def json_script(name: str, data: str | dict[str, Any]) -> str:
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
-def standard_sections(comparison: Comparison, embed: Embed) -> list[Section]:
+def standard_sections(
+    comparison: Comparison, embed: Embed, *, although_untrue: bool = False
+) -> list[Section]:
     """Return what every report shows of a comparison."""
     return [
         replayed_section(comparison),
-        comparison_section(comparison, embed),
+        comparison_section(comparison, embed, although_untrue=although_untrue),
         *proof_sections(comparison),
         waits_section(comparison, embed),
         over_time_section(comparison, embed),
@@ -76,7 +80,9 @@ def replayed_section(comparison: Comparison) -> Section:
     )
 
 
-def comparison_section(comparison: Comparison, embed: Embed) -> Section:
+def comparison_section(
+    comparison: Comparison, embed: Embed, *, although_untrue: bool = False
+) -> Section:
     """Show the table, say it in words, and draw it."""
     from queuesmith.report.drawing import draw_relative
 
@@ -87,6 +93,7 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
         if known
         else "The log is too short for confidence intervals: they need two weeks or more."
     )
+    said = conclusion(comparison, although_untrue=although_untrue)
     first = escape(comparison.baseline)
     part = ""
     if comparison.warm_up or comparison.cool_down:
@@ -95,7 +102,7 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
             "of the log run but do not count in this table."
         )
     body = (
-        f'<p class="verdict">{escape(verdict(comparison))}</p>{_history(comparison)}'
+        f'<p class="verdict">{escape(said)}</p>{_history(comparison)}'
         f"{html_table(comparison, intervals=True)}"
         f'<p class="note">★ best of the simulated policies. {sure}{part}</p>'
         f"<h3>Relative to {first}</h3>{embed(draw_relative(comparison))}"
@@ -104,7 +111,7 @@ def comparison_section(comparison: Comparison, embed: Embed) -> Section:
 
 
 def _history(comparison: Comparison) -> str:
-    caution = history_caution(comparison.schedules)
+    caution = history_caution(comparison)
     return f'<p class="caution">{escape(caution)}</p>' if caution else ""
 
 
@@ -151,7 +158,8 @@ def waits_section(comparison: Comparison, embed: Embed) -> Section:
 
 def over_time_section(comparison: Comparison, embed: Embed) -> Section:
     """Show how busy the machine is and how long its queue."""
-    from queuesmith.report.drawing import draw_over_time, time_edges
+    from queuesmith.report.drawing import draw_over_time
+    from queuesmith.report.plain_figures import time_edges
 
     edges = time_edges(comparison.schedules)
     width = round_duration(int(edges[1] - edges[0]))
@@ -222,29 +230,50 @@ def definitions_section(comparison: Comparison) -> Section:
     return Section("definitions", "How the metrics are defined", body)
 
 
-def reproduce_section(comparison: Comparison, command: str | None) -> Section:
-    """Say how to get the same figures again."""
-    shell = f"<pre><code>{escape(command)}</code></pre>" if command else ""
+def reproduce_section(comparison: Comparison, command: str | None, code: str | None) -> Section:
+    """Say how to get the same figures again, by a command and in Python, as far as is known."""
+    parts = [f"<pre><code>{escape(command)}</code></pre>"] if command else []
+    python = code or _python_code(comparison)
+    if python and not (command and code is None):
+        parts += ["<p>Or in Python:</p>"] if command else []
+        parts.append(f"<pre><code>{escape(python)}</code></pre>")
+    if not parts:
+        parts.append("<p>These schedules were made in Python; no command made this page.</p>")
+    elif all(schedule.proof is None for schedule in comparison.schedules):
+        note = "A replay is deterministic: the same log and policies give the same figures."
+        parts.append(f"<p>{note}</p>")
+    return Section("reproduce", "How to reproduce", "".join(parts))
+
+
+def _python_code(comparison: Comparison) -> str | None:
+    """Return the Python that replays the same jobs once more, if the policies can be written.
+
+    Where the jobs come from is not known here: ``log`` stands for them.
+    """
     machine = comparison.schedules[0].cluster
     if not isinstance(machine, Cluster) or comparison.schedules[0].pieces is not None:
-        note = shell or "<p>These schedules were made in Python; no command made this page.</p>"
-        return Section("reproduce", "How to reproduce", note)
-    cores = machine.cores
-    code = (
-        "import queuesmith as qs\n\n"
-        f'log = qs.read("...")  # {_one_line(comparison.workload.name)}\n'
-        "comparison = qs.compare(\n"
-        f"    log,\n    cores={cores},\n    policies={list(comparison.simulated)!r},\n"
+        return None
+    if not comparison.simulated or not all(map(_is_written, comparison.simulated)):
+        return None
+    jobs = comparison.workload
+    return (
+        f"import queuesmith as qs\n\n"
+        f"# log: the {len(jobs):,} jobs of {_one_line(jobs.name)}, grouped as they were\n"
+        f"comparison = qs.compare(\n    log,\n    cores={machine.cores},\n"
+        f"    policies={list(comparison.simulated)!r},\n"
         f"    metrics={list(comparison.metrics)!r},\n"
         f"    warm_up={comparison.warm_up},\n    cool_down={comparison.cool_down},\n"
         f"    bound={comparison.bound},\n)\n"
         'qs.write_report(comparison, "report.html")'
     )
-    shell = f"{shell}<p>Or in Python:</p>" if command else ""
-    note = "<p>A replay is deterministic: the same log and policies give the same figures.</p>"
-    return Section(
-        "reproduce", "How to reproduce", f"{shell}<pre><code>{escape(code)}</code></pre>{note}"
-    )
+
+
+def _is_written(policy: str) -> bool:
+    """Tell whether a policy can be read again from how it is called."""
+    try:
+        return str(as_policy(policy)) == policy
+    except QueuesmithError:
+        return False
 
 
 def _one_line(text: str) -> str:

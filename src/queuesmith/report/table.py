@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
 from queuesmith.figures.palette import policy_colours
-from queuesmith.report.wording import Scale, metric_title, scale_of
+from queuesmith.report.wording import Scale, metric_title, scales_of
 from queuesmith.schedule.schedule import HISTORY
 
 if TYPE_CHECKING:
     from queuesmith.report.comparison import Comparison
 
 MARK = "★"
+#: A table in plain text is no wider than this where its heads and names can be broken.
+WIDTH = 80
+SHORTEST_NAME, SHORTEST_HEAD, LONGEST_HEAD = 20, 6, 30
 
 
 def scales(comparison: Comparison) -> dict[str, Scale]:
-    """Return the scale of each metric, one for all policies."""
-    return {
-        metric: scale_of(objective, [comparison.values[p][metric] for p in comparison.policies])
-        for metric, objective in comparison.objectives.items()
+    """Return the scale of each metric, one for all policies; all times have the same unit."""
+    values = {
+        metric: [comparison.values[policy][metric] for policy in comparison.policies]
+        for metric in comparison.metrics
     }
+    return scales_of(comparison.objectives, values)
 
 
 def text_table(comparison: Comparison) -> str:
@@ -44,13 +50,54 @@ def interval_table(comparison: Comparison) -> str:
 
 
 def _aligned(scale: dict[str, Scale], cells: dict[str, list[str]]) -> str:
+    """Return lines of equal columns; heads and names are broken where a line would be too long."""
     heads = [_text_head(metric, each) for metric, each in scale.items()]
-    lines = [["policy", *heads], *([policy, *row] for policy, row in cells.items())]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads) + 1)]
-    return "\n".join(
+    plain = [["policy", *heads], *([policy, *row] for policy, row in cells.items())]
+    if len(_lines(plain)[0]) <= WIDTH:
+        return "\n".join(_lines(plain))
+    for width in range(LONGEST_HEAD, SHORTEST_HEAD - 1, -1):
+        lines = _broken_lines(heads, cells, width)
+        if max(map(len, lines)) <= WIDTH:
+            break
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _broken_lines(heads: list[str], cells: dict[str, list[str]], width: int) -> list[str]:
+    """Return the lines of a table whose heads are broken where they are longer than a width."""
+    broken = [_words(head, width) for head in heads]
+    most = max(map(len, broken))
+    above = [[""] * (most - len(words)) + words for words in broken]
+    lines = [["policy" if i == most - 1 else "", *(head[i] for head in above)] for i in range(most)]
+    columns = zip(*lines, *(["", *row] for row in cells.values()), strict=True)
+    values = sum(2 + max(map(len, column)) for column in list(columns)[1:])
+    for policy, row in cells.items():
+        name, *rest = _name_lines(policy, max(WIDTH - values, SHORTEST_NAME))
+        lines += [[name, *row], *([part, *[""] * len(row)] for part in rest)]
+    return _lines(lines)
+
+
+def _lines(cells: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
         "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
-        for line in lines
-    )
+        for line in cells
+    ]
+
+
+def _words(head: str, width: int) -> list[str]:
+    """Return the lines of a head: broken behind underscores and between words, the unit last."""
+    lines = textwrap.wrap(head.replace("_", "_ "), width, break_long_words=False)
+    return [line.replace("_ ", "_") for line in lines]
+
+
+def _name_lines(policy: str, width: int) -> list[str]:
+    """Return the lines of a policy's name: its parameters stand below it where it is long."""
+    lines = [""]
+    for part in re.findall(r"[^(,;+]*[(,;+]?", policy):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("  ")
+        lines[-1] += part
+    return lines
 
 
 def html_table(comparison: Comparison, *, intervals: bool = False) -> str:
@@ -116,7 +163,7 @@ def _html_interval(comparison: Comparison, policy: str, metric: str, scale: Scal
 
 
 def _range(comparison: Comparison, policy: str, metric: str, scale: Scale) -> str:
-    interval = comparison.intervals[policy][metric]
+    interval = comparison.interval(policy, metric)
     if interval.low is None or interval.high is None:
         return ""
     low, high = (scale.text(bound, unit=False) for bound in (interval.low, interval.high))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,30 @@ def plain(number: float) -> str:
     if size >= 9.995:
         return f"{number:.1f}"
     return f"{number:.2f}" if size >= 0.9995 else f"{number:.3g}"
+
+
+def scales_of(
+    objectives: Mapping[str, Objective], values: Mapping[str, Sequence[float]]
+) -> dict[str, Scale]:
+    """Return the scale of each metric of a table; all times in it have one unit.
+
+    Parameters
+    ----------
+    objectives, values
+        The metrics and their values, by the text of the metric.
+    """
+    times = [
+        value for metric in objectives if _is_time(objectives[metric]) for value in values[metric]
+    ]
+    common = common_time_scale(times)
+    return {
+        metric: common if _is_time(objective) else scale_of(objective, values[metric])
+        for metric, objective in objectives.items()
+    }
+
+
+def _is_time(objective: Objective) -> bool:
+    return metric_unit(objective) == "s"
 
 
 def scale_of(objective: Objective, values: Iterable[float]) -> Scale:
@@ -101,9 +125,7 @@ def verdict(comparison: Comparison) -> str:
     against = _opponent(comparison, metric, best)
     sentences = [_difference(comparison, metric, best, against)]
     if _overlap(comparison, metric, best, against):
-        sentences.append(
-            "Their confidence intervals overlap, so weeks of another kind could turn this round."
-        )
+        sentences.append("Their confidence intervals overlap, so the difference may be chance.")
     sentences.append(_further(comparison, best))
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -136,7 +158,7 @@ def _percent(change: float) -> str:
 
 
 def _overlap(comparison: Comparison, metric: str, one: str, other: str) -> bool:
-    a, b = comparison.intervals[one][metric], comparison.intervals[other][metric]
+    a, b = comparison.interval(one, metric), comparison.interval(other, metric)
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return False
     return a.low <= b.high and b.low <= a.high

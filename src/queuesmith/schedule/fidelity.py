@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -179,12 +179,13 @@ def columns_of(workload: Workload) -> list[str]:
 
 def parts_by(workload: Workload, column: str) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield the name of each part of the jobs and which jobs belong to it."""
-    codes, labels = _codes(workload, column)
+    codes, labels = codes_by(workload, column)
     for code in np.unique(codes).tolist():
         yield labels(code), codes == code
 
 
-def _codes(workload: Workload, column: str) -> tuple[NDArray[Any], Any]:
+def codes_by(workload: Workload, column: str) -> tuple[NDArray[Any], Callable[[int], str]]:
+    """Return the number of each job's part, and what a number stands for; as ``Fidelity.by``."""
     if column == "size":
         edges = [0, *WIDTHS]
         names = [f"{low + 1} to {high} cores" for low, high in zip(edges, WIDTHS, strict=False)]

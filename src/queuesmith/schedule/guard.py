@@ -11,6 +11,7 @@ from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.metrics import Better
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
+from queuesmith.schedule.starvation import NobodyStarves, WaitLimits
 
 #: A share below which a difference is rounding: sums of the same numbers in another order.
 ROUNDING = 1e-9
@@ -96,12 +97,16 @@ class Guard:
 class Limits:
     """What guards demand of schedules of some jobs, given the baseline's schedule of them."""
 
-    def __init__(self, guards: Sequence[Guard], baseline: Schedule) -> None:
+    def __init__(
+        self, guards: Sequence[Guard], baseline: Schedule, starving: NobodyStarves | None = None
+    ) -> None:
         self._known = [(guard, guard.objective, guard.objective(baseline)) for guard in guards]
+        self._waits = None if starving is None else WaitLimits(starving, baseline)
 
     def shortfall(self, schedule: Schedule) -> float:
         """Return how far a schedule is beyond all limits together; 0 if it keeps them."""
-        return math.fsum(
+        waits = 0.0 if self._waits is None else self._waits.shortfall(schedule)
+        return waits + math.fsum(
             guard.shortfall(objective(schedule), baseline)
             for guard, objective, baseline in self._known
         )

@@ -132,6 +132,25 @@ def curve(schedule: Schedule, name: CurveName) -> Steps:
     return as_steps(schedule, CURVES[name](schedule))
 
 
+def mean_between(schedule: Schedule, name: CurveName, edges: Ints) -> Floats:
+    """Return the mean of a curve between each two neighbouring edges, which are evenly spaced.
+
+    The same as ``curve(...).between(edges).mean``, but without sorting what happens: a page that
+    follows a slider needs it in milliseconds.
+    """
+    first, width, count = int(edges[0]), int(edges[1] - edges[0]), len(edges) - 1
+    begin, finish, amount = CURVES[name](schedule)
+    # Bin 0 is all time before the first edge, the last bin all time after the last one.
+    area, change = np.zeros(count + 2), np.zeros(count + 2)
+    for times, sign in ((begin, 1.0), (finish, -1.0)):
+        bin = np.clip((times - first) // width + 1, 0, count + 1).astype(np.int64, copy=False)
+        change += sign * np.bincount(bin, amount, minlength=count + 2)
+        left = amount * (first + bin * width - times)  # of the bin, once the job counts
+        area += sign * np.bincount(bin, left, minlength=count + 2)
+    at_begin = np.cumsum(change)[:count]
+    return at_begin + area[1:-1] / width
+
+
 def as_steps(schedule: Schedule, spells: Spells) -> Steps:
     """Add spells up to a step function, from the first submission to the last end."""
     first, last = horizon(schedule)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from queuesmith.base.errors import PatienceError
-from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.simulate import Replay
+from queuesmith.engine.simulate import Replay, as_machine
 from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.guard import Limits
@@ -44,14 +44,14 @@ class Evaluator(ReplayPool):
     def __init__(
         self,
         workload: Workload,
-        cluster: Cluster | None = None,
+        cluster: Cluster | NodeCluster | None = None,
         objective: Objective | str = "awrt",
         *,
         workers: int | None = None,
         limits: Limits | None = None,
     ) -> None:
         super().__init__(workers)
-        self.cluster = as_cluster(workload, cluster, None)
+        self.cluster = as_machine(workload, cluster, None)
         self.objective = Objective(objective) if isinstance(objective, str) else objective
         self.evaluations = 0
         self._packed = Packed(workload, self.cluster)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.cluster import Cluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.policy.user_files import content_of, own_orders
 from queuesmith.study.store import DIGEST
 from queuesmith.workload import Workload
@@ -27,7 +27,10 @@ LIBRARIES = ("numba", "numpy")
 
 
 def run_facts(
-    command: str, workload: Workload, cluster: Cluster, options: Mapping[str, Any]
+    command: str,
+    workload: Workload,
+    cluster: Cluster | NodeCluster,
+    options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what makes a run what it is, ready for JSON, by what messages call it.
 
@@ -46,10 +49,15 @@ def run_facts(
         "command": command,
         **chosen,
         **_machine(cluster),
-        **{f"order {order}": content_of(file) for order, file in own_orders(_texts(chosen))},
-        "jobs of the log": _digest(_log(workload)),
+        **order_facts(chosen),
+        "jobs of the log": log_digest(workload),
         **version_facts(),
     }
+
+
+def order_facts(content: Any) -> dict[str, str]:
+    """Return the content of each order in a file of Python that is named anywhere within."""
+    return {f"order {order}": content_of(file) for order, file in own_orders(_texts(content))}
 
 
 def version_facts() -> dict[str, Any]:
@@ -74,6 +82,11 @@ def source_stamp() -> str:
     )
 
 
+def log_digest(workload: Workload) -> str:
+    """Return a word that changes with any column of any job of a log, but not with its name."""
+    return _digest(_log(workload))
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON keeps it."""
     return json.loads(json.dumps(value, default=_plain, sort_keys=True))
@@ -87,7 +100,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _machine(cluster: Cluster) -> dict[str, Any]:
+def _machine(cluster: Cluster | NodeCluster) -> dict[str, Any]:
     """Return all about a machine but its name."""
     chosen = (field.name for field in fields(cluster) if field.name != "name")
     return {name.replace("_", " "): plain(getattr(cluster, name)) for name in chosen}

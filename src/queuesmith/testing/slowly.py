@@ -9,13 +9,14 @@ import numpy as np
 from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting as fitting_nodes
-from queuesmith.policy import AnyPolicy, Policy, SelfTuning, Slurm, as_policy
+from queuesmith.policy import AnyPolicy, Committed, Policy, SelfTuning, Slurm, as_policy
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
+from queuesmith.testing.twin_committed import CommittedTwin
 from queuesmith.testing.twin_nodes import twin_on_nodes
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
@@ -56,6 +57,8 @@ def twin_of(
         return SelfTuningTwin(cluster, tasks, policy, reservations)
     if isinstance(policy, Policy) and not reservations:
         return OrderedTwin(cluster, tasks, policy)
+    if isinstance(policy, Committed) and not reservations:
+        return CommittedTwin(cluster, tasks, policy)
     if isinstance(policy, RuleBased) and not reservations:
         return RuleBasedTwin(cluster, tasks, policy)
     raise PolicyError(

@@ -258,6 +258,15 @@ class Workload:
         """
         return self.select(np.asarray(keep(self), dtype=np.bool_))
 
+    def where(self, condition: str) -> Workload:
+        """Keep the jobs that meet a condition, such as ``partition == 'gpu' and cores > 64``.
+
+        >>> wide = log.where("partition == 'gpu' and cores > 64")  # doctest: +SKIP
+        """
+        from queuesmith.workload.where import jobs_where
+
+        return self.select(jobs_where(self, condition))
+
     def shift(self, seconds: int) -> Workload:
         """Submit every job so many seconds later (earlier where negative)."""
         epoch = None if self.epoch is None else self.epoch - seconds

@@ -175,3 +175,16 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: st
     monkeypatch.setattr(solvers_module.importlib, "import_module", refuse)
     with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install queuesmith\[exact\]"):
         solve_oas(paper_federation(), generate_queue(), seconds=1)
+
+
+@pytest.mark.parametrize("count", [7, 12, 20])
+def test_a_count_makes_it_the_same_on_any_number_of_workers(count: int) -> None:
+    federation, jobs = paper_federation(), generate_queue("general", count, seed=5)
+    one, two = (
+        verify(solve_oas(federation, jobs, steps=2000, workers=workers)) for workers in (1, 2)
+    )
+    assert one.start.tolist() == two.start.tolist()
+    assert task_nodes(one).tolist() == task_nodes(two).tolist()
+    assert one.lower_bound == two.lower_bound
+    more = solve_oas(federation, jobs, steps=20_000)
+    assert (more.lower_bound or 0) <= more.makespan <= one.makespan

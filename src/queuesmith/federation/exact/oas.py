@@ -11,6 +11,7 @@ Named after the slot model of Blanco et al., which it is meant to replace; see `
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,9 +24,9 @@ from queuesmith.federation.exact.configuration_bound import configuration_bound
 from queuesmith.federation.exact.mode_search import MakeSchedule, ModeSearch
 from queuesmith.federation.exact.modes import list_modes
 from queuesmith.federation.exact.packed import Packed
-from queuesmith.federation.exact.provers import AT_ONCE_JOBS, prover_of
+from queuesmith.federation.exact.provers import AT_ONCE_JOBS, prove_by_tree, prover_of
 from queuesmith.federation.exact.search import halting, plan_of
-from queuesmith.federation.exact.searchers import search_for
+from queuesmith.federation.exact.searchers import search_by_count, search_for
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.heuristics.large_queue import place_by_prices
 from queuesmith.federation.loading import load_kernels
@@ -42,6 +43,8 @@ from queuesmith.solving.libraries import solver_library
 START_SHARE, BOUND_SHARE = 0.2, 0.4
 #: The share of the time for search alone, before a prover joins: little where the tree may end it.
 TREE_SEARCH, OTHER_SEARCH = 0.06, 0.6
+#: Nodes of a tree for each step of annealing, where counts stop the search.
+NODES_A_STEP = 20
 #: Up to so many jobs all heuristics are run, however little time there is; they take milliseconds.
 FEW_JOBS = 300
 #: How many of the heuristics' placements lend their modes where there are too many to list.
@@ -60,6 +63,7 @@ def oas(
         jobs,
         seconds=options.seconds,
         seed=options.seed,
+        steps=options.steps,
         workers=options.workers or 2,
         saturation=options.saturation,
         progress=lambda spent, makespan, bound: progress(min(spent / options.seconds, 1.0)),
@@ -71,6 +75,7 @@ def solve_oas(
     jobs: FederationJobs,
     *,
     seconds: float = 10.0,
+    steps: int | None = None,
     seed: int = 0,
     workers: int = 2,
     saturation: float = 1.0,
@@ -85,6 +90,10 @@ def solve_oas(
         Where, and what; all jobs wait at second 0.
     seconds
         How long it may take.
+    steps
+        Stop by this count instead: so many steps of annealing in all, beams between them, and trees
+        of nodes in proportion. The same seed then gives the same schedule, however many workers
+        there are: one does it all, and CP-SAT does not take part.
     seed
         What chance follows from.
     workers
@@ -99,6 +108,9 @@ def solve_oas(
         Called with the seconds spent, the best makespan and the bound whenever they change.
     """
     positive("the number of seconds", seconds, "Give for example 10.")
+    if steps is not None:
+        whole_number("the number of steps", steps, 1, "Give for example 100000.")
+        seconds = math.inf
     whole_number("the number of workers", workers, 1, "Give for example 2.")
     whole_number("the seed", seed, 0, "Give for example 0.")
     check_fits(federation, jobs, saturation)
@@ -116,9 +128,12 @@ def solve_oas(
             limit = BOUND_SHARE * incumbent.left
             incumbent.prove(configuration_bound(free, seconds=limit).value)
     searches = _searches(federation, jobs, saturation, starts, incumbent, seed, workers)
-    for number, search in enumerate(searches):
+    for number, search in enumerate(searches if steps is None else ()):
         with halting(incumbent.left / (len(searches) - number)) as incumbent.halt:
             improve(search)
+    if steps is not None:
+        for search in searches:
+            improve_by_count(search, -(-steps // len(searches)))
     return _result(incumbent, saturation)
 
 
@@ -197,6 +212,20 @@ def improve(search: ModeSearch) -> None:
     incumbent.stop()
     for thread in others:
         thread.join()
+
+
+def improve_by_count(search: ModeSearch, steps: int) -> None:
+    """Search with some modes, and prove what can be proven, in a number of steps."""
+    incumbent = search.incumbent
+    if search.packed.tabulated and not incumbent.closed:
+        search.bound = configuration_bound(search.packed, seconds=math.inf)
+        if search.proves:
+            incumbent.facts["lp_bound"] = search.bound.value
+            incumbent.prove(search.bound.value)
+    search_by_count(search, steps)
+    prover = prover_of(search)
+    if prover is prove_by_tree and not incumbent.closed:
+        prove_by_tree(search, 1, NODES_A_STEP * steps)
 
 
 def _result(incumbent: Incumbent[MakeSchedule], saturation: float) -> Schedule:

@@ -72,7 +72,7 @@ class Packed:
             np.ascontiguousarray(price, np.float64),
             np.full(jobs, -1, np.int64),
             np.zeros(jobs, np.int64),
-            np.array([best, 0], np.int64),
+            np.array([best, 0, np.iinfo(np.int64).max], np.int64),
             halt,
         )
 

@@ -28,8 +28,11 @@ def prover_of(search: ModeSearch) -> Prover | None:
     return prove_by_cpsat if len(search.packed.modes.jobs) <= CPSAT_JOBS else None
 
 
-def prove_by_tree(search: ModeSearch, workers: int) -> None:
-    """Prove the best plan to be the best, or that nothing is shorter than targets below it."""
+def prove_by_tree(search: ModeSearch, workers: int, nodes: int | None = None) -> None:
+    """Prove the best plan to be the best, or that nothing is shorter than targets below it.
+
+    Each tree ends after so many nodes, where that is said.
+    """
     began = time.perf_counter()
     assert search.bound is not None
     incumbent = search.incumbent
@@ -38,7 +41,7 @@ def prove_by_tree(search: ModeSearch, workers: int) -> None:
     for step in range(steps, 0, -1):
         bound = int(incumbent.bound)
         target = bound + -(-(int(incumbent.value) - bound) // step)
-        plan, ended = forest.search(target, workers=workers, halt=incumbent.halt)
+        plan, ended = forest.search(target, workers=workers, halt=incumbent.halt, nodes=nodes)
         search.take(plan)
         if not ended:
             break

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from queuesmith.federation.exact.mode_search import ModeSearch
-from queuesmith.federation.exact.search import anneal_plan, beam_plan
+from queuesmith.federation.exact.search import anneal_plan, anneal_steps, beam_plan
 from queuesmith.federation.model.clusters import Floats
 
 #: The first width of the beams; they become twice as wide after so many turns, up to the widest.
@@ -20,6 +20,8 @@ BIASES = (0.02, 0.0, 0.1, 0.05)
 DISTURBANCE = 0.3
 #: The share of a beam's time that annealing takes after it, and the least seconds.
 ANNEALING_SHARE, LEAST_ANNEALING = 0.3, 0.02
+#: Turns of a beam and annealing where counts stop the search.
+COUNTED_TURNS = 24
 #: Seconds of annealing at a time where there are no prices to follow.
 ROUND = 2.0
 
@@ -49,6 +51,20 @@ def _take_turns(search: ModeSearch, ends: float, number: int, workers: int) -> N
         wanted = max(ANNEALING_SHARE * spent, LEAST_ANNEALING) if spent else ROUND
         _anneal(search, min(wanted, left), int(rng.integers(2**31)))
         turn += workers
+
+
+def search_by_count(search: ModeSearch, steps: int) -> None:
+    """Take a fixed number of turns, a beam and so many steps of annealing in each."""
+    rng = np.random.default_rng([search.seed, 0])
+    for turn in range(COUNTED_TURNS):
+        if search.incumbent.closed:
+            return
+        if search.bound is not None:
+            _beam(search, search.bound.price, turn, rng)
+        if search.plan is not None:
+            seed = int(rng.integers(2**31))
+            each = -(-steps // COUNTED_TURNS)
+            search.take(anneal_steps(search.packed, search.plan, steps=each, seed=seed))
 
 
 def _beam(search: ModeSearch, price: Floats, turn: int, rng: np.random.Generator) -> None:

@@ -190,8 +190,8 @@ class SlotModel:
 
     # -- solving and reading -------------------------------------------------------------------
 
-    def solve(self, seconds: float) -> SlotSolution:
-        """Let HiGHS minimise the makespan in slots for so many seconds."""
+    def solve(self, seconds: float, nodes: int | None = None) -> SlotSolution:
+        """Let HiGHS minimise the makespan in slots for so many seconds, or nodes of its tree."""
         optimize, sparse = solver_library("scipy.optimize"), solver_library("scipy.sparse")
         rows = self.rows
         matrix = sparse.csr_matrix(
@@ -204,9 +204,10 @@ class SlotModel:
             constraints=optimize.LinearConstraint(matrix, rows.low, rows.high),
             integrality=np.concatenate(self.whole).astype(np.int64),
             bounds=optimize.Bounds(0.0, np.concatenate(self.upper)),
-            options={"time_limit": seconds},
+            options={"time_limit": seconds} if nodes is None else {"node_limit": nodes},
         )
-        status = "optimal" if found.status == 0 else "time is up"
+        over = "time is up" if nodes is None else f"{nodes} nodes are up"
+        status = "optimal" if found.status == 0 else over
         if found.x is None:
             return SlotSolution(None, f"{status}, no placement found", found.mip_dual_bound)
         return SlotSolution(self._decode(found.x), status, found.mip_dual_bound)

@@ -40,7 +40,7 @@ def slots(
 ) -> Schedule:
     """Place a queue by the paper's slot model: the method of that name."""
     size = slot_seconds(jobs, options.slot_percent)
-    found = solve_slots(federation, jobs, slot=size, seconds=options.seconds)
+    found = solve_slots(federation, jobs, slot=size, seconds=options.seconds, nodes=options.steps)
     progress(1.0)
     return found
 
@@ -52,7 +52,12 @@ def slot_seconds(jobs: FederationJobs, percent: float) -> int:
 
 
 def solve_slots(
-    federation: Federation, jobs: FederationJobs, *, slot: int, seconds: float = 60.0
+    federation: Federation,
+    jobs: FederationJobs,
+    *,
+    slot: int,
+    seconds: float = 60.0,
+    nodes: int | None = None,
 ) -> Schedule:
     """Place a queue by the paper's MIP, and return it with its true times.
 
@@ -67,6 +72,8 @@ def solve_slots(
         The size of a slot (eta), in seconds.
     seconds
         How long HiGHS may take.
+    nodes
+        Stop HiGHS after so many nodes of its tree instead: the same result each time.
     """
     size = whole_number("the slot size", slot, 1, "Give whole seconds, for example 300000.")
     positive("the number of seconds", seconds, "Give for example 60.")
@@ -75,13 +82,13 @@ def solve_slots(
     began = time.perf_counter()
     start = slotted_heuristic(federation, jobs, size)
     theta = int(slots_until(start, size).max())
-    solution = SlotModel(federation, jobs, size, theta).solve(seconds)
+    solution = SlotModel(federation, jobs, size, theta).solve(seconds, nodes)
     best, note = start, {"note": _not_its_own(solution, start)}
     if solution.schedule is not None and last_end(solution.schedule) < last_end(start):
         best, note = solution.schedule, {}
     return replace(
         best,
-        policy="slots",
+        policy="slots" if not note else f"{start.policy}, in slots",
         seconds=time.perf_counter() - began,
         facts={
             "saturation": 1.0,

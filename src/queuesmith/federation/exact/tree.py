@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.federation.exact.configuration_bound import ConfigurationBound
-from queuesmith.federation.exact.kernels.steps import BEST
+from queuesmith.federation.exact.kernels.steps import BEST, MOST_NODES
 from queuesmith.federation.exact.kernels.tree import Tree, fill_table, search_tree
 from queuesmith.federation.exact.packed import Packed
 from queuesmith.federation.exact.search import ModePlan
@@ -44,14 +44,18 @@ class Forest:
         count = len(packed.modes.jobs)
         return packed.tabulated and count <= MOST_JOBS and packed.size << count <= MOST_CELLS
 
-    def search(self, best: int, *, workers: int, halt: Ints) -> tuple[ModePlan | None, bool]:
-        """Look through all plans shorter than ``best``.
+    def search(
+        self, best: int, *, workers: int, halt: Ints, nodes: int | None = None
+    ) -> tuple[ModePlan | None, bool]:
+        """Look through all plans shorter than ``best``, or as far as so many nodes of the tree go.
 
         Returns
         -------
         The shortest of them or None, and whether none was left out.
         """
         spaces = [self.packed.step_space(self.prices[0], best, 1, halt) for _ in range(workers)]
+        for space in spaces if nodes is not None else ():
+            space.result[MOST_NODES] = nodes
         ended = [False] * workers
 
         def look(part: int) -> None:

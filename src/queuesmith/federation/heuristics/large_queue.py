@@ -65,6 +65,7 @@ def place_by_prices(
     *,
     saturation: float = 1.0,
     seconds: float = 10.0,
+    steps: int | None = None,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Schedule:
@@ -78,6 +79,8 @@ def place_by_prices(
         How many times its bandwidth each link may be loaded.
     seconds
         After this time no further attempt begins.
+    steps
+        How many attempts there are at most, and then no clock: the same result each time.
     seed
         What the nudges follow from.
     progress
@@ -93,7 +96,8 @@ def place_by_prices(
         search.run(attempt)
         if progress is not None:
             progress(min(done / total, 1.0))
-        if search.makespan <= bound or time.perf_counter() - began > seconds:
+        over = time.perf_counter() - began > seconds if steps is None else done >= steps
+        if search.makespan <= bound or over:
             break
     best = search.best
     return as_schedule(

@@ -8,8 +8,8 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import BITS, INTS, REALS, copy
 from queuesmith.federation.exact.kernels.earning import room_for
 
-# Places in the array of results that searches share.
-BEST, NODES = range(2)
+# Places in the array of results that searches share; a tree ends at so many nodes at most.
+BEST, NODES, MOST_NODES = range(3)
 #: A price left over that is no more than this is rounding.
 DUST = 1e-6
 

@@ -10,6 +10,7 @@ from queuesmith.federation.exact.kernels.plans import MODES_TYPE
 from queuesmith.federation.exact.kernels.states import STATES_TYPE, add_job
 from queuesmith.federation.exact.kernels.steps import (
     BEST,
+    MOST_NODES,
     NODES,
     SPACE_TYPE,
     earliest,
@@ -131,7 +132,7 @@ def search_tree(modes, states, space, tree, before, after, part, parts):
         if depth == 0 and mode % parts != part:
             continue
         space.result[NODES] += 1
-        if space.halt[0]:
+        if space.halt[0] or space.result[NODES] > space.result[MOST_NODES]:
             return False
         job = modes.job[mode]
         start, free, ended = earliest(

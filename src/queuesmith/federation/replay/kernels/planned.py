@@ -62,21 +62,27 @@ def _start_due(layout, jobs, running, site, waiting, limit):
         _mark(jobs, running, site, waiting[place], 2, 1)
 
 
+@kernel
+def _ends_by(running, site, until):
+    """Tell whether somebody ends by then."""
+    return site.counter[RUNNING] > 0 and running.end[running.heap[0]] <= until
+
+
 @entry(
     types.void(
         LAYOUT_TYPE, JOBS_TYPE, RUNNING_TYPE, SITE_TYPE, INTS, INTS, INTS, int64, float64, int64
     ),
     error_model="numpy",
 )
-def run_plan(layout, jobs, running, site, order, due, waiting, planned, limit, to_the_end):
+def run_plan(layout, jobs, running, site, order, due, waiting, planned, limit, until):
     """Carry out a plan: each job on its nodes, once it is due and they are free, in order.
 
     ``order[:planned]`` are the planned jobs; ``ENTERED`` of them have become due so far, and
-    ``waiting[:IN_WINDOW]`` of these have not started. Stops when all planned jobs have started,
-    or, ``to_the_end``, when all have ended; and where nothing can happen any more.
+    ``waiting[:IN_WINDOW]`` of these have not started. Stops when all planned jobs have started and
+    nobody ends up to the second ``until``; and where nothing can happen any more.
     """
     counter = site.counter
-    while counter[STARTED] < planned or (to_the_end and counter[RUNNING] > 0):
+    while counter[STARTED] < planned or _ends_by(running, site, until):
         now = NEVER
         if counter[ENTERED] < planned:
             now = due[order[counter[ENTERED]]]

@@ -1,0 +1,117 @@
+"""What a worker does with units: replay or learn, measure, and write a shard."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from queuesmith.base.errors import QueuesmithError, UsageError
+from queuesmith.campaign.study_file import LearnedPolicy, Log
+from queuesmith.campaign.units import Unit, read_log
+from queuesmith.cluster import Cluster
+from queuesmith.engine import simulate
+from queuesmith.learning.methods import make_method
+from queuesmith.learning.split import split_in_time
+from queuesmith.learning.tune import tune
+from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.schedule import Schedule
+from queuesmith.schedule.objective import Objective
+from queuesmith.study.engines import abandoned, under_watch
+from queuesmith.study.naming import log_digest
+from queuesmith.study.shards import Shards
+from queuesmith.workload import Workload
+from queuesmith.workload.synthetic import GENERATORS
+
+#: Logs that a worker keeps in memory, as units of one log come together.
+KEPT_LOGS = 2
+
+
+@dataclass(frozen=True)
+class ChunkDone:
+    """What came of a chunk: how many units were written, and the processor time they took."""
+
+    units: int
+    seconds: float
+    left: tuple[Unit, ...]
+
+
+def work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkDone:
+    """Compute units for at least so many seconds, write them as one shard, return what is left.
+
+    Units that somebody else wrote meanwhile are passed over.
+    """
+    return under_watch(lambda: _work_on(units, folder, least_seconds))
+
+
+def _work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkDone:
+    shards = Shards(folder)
+    began, done, results = time.monotonic(), 0, {}
+    with shards.busy([unit.name for unit in units]):
+        for unit in units:
+            results[unit.name] = evaluate(unit)
+            done += 1
+            if abandoned.is_set() or time.monotonic() - began >= least_seconds:
+                break
+        shards.write(results)
+    seconds = sum(result["seconds"] for result in results.values())
+    return ChunkDone(done, seconds, tuple(units[done:]))
+
+
+def evaluate(unit: Unit) -> dict[str, Any]:
+    """Return the values of a unit, or the sentence that says why it has none."""
+    began = time.process_time()
+    try:
+        values, why = _values(unit), None
+    except QueuesmithError as error:
+        values, why = None, str(error)
+    return {
+        "values": values,
+        "why": why,
+        "seconds": time.process_time() - began,
+        "host": platform.node(),
+    }
+
+
+def _values(unit: Unit) -> list[float]:
+    jobs = _log(unit.log, unit.seed if unit.log.generate else None, unit.digest)
+    if unit.load_factor != 1.0:
+        jobs = jobs.with_load_factor(unit.load_factor)
+    machine = Cluster(unit.cores, unit.log.name)
+    parts = split_in_time(jobs.fitting(unit.cores), unit.split)
+    policy: AnyPolicy | str = unit.policy or ""
+    if unit.learned is not None:
+        policy = _learned(unit.learned, parts.learning, machine, unit.seed or 0)
+    judged = parts.learning if parts.held_out is None else parts.held_out
+    schedule = simulate(judged, machine, as_policy(policy))
+    return _measured(schedule.trimmed(unit.warm_up, unit.cool_down), unit.metrics)
+
+
+def _measured(schedule: Schedule, metrics: Sequence[str]) -> list[float]:
+    return [Objective(metric)(schedule) for metric in metrics]
+
+
+def _learned(learned: LearnedPolicy, jobs: Workload, machine: Cluster, seed: int) -> AnyPolicy:
+    parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in learned.parameters.items()}
+    method = make_method(learned.method, **parameters)
+    # One thread: a worker is one core, and the answer is the same.
+    found = tune(jobs, machine, learned.objective, method, seed=seed, split=None, workers=1)
+    return found.policy
+
+
+@functools.lru_cache(maxsize=KEPT_LOGS)
+def _log(log: Log, seed: int | None, digest: str | None) -> Workload:
+    if log.generate is not None:
+        generator = GENERATORS[log.generate]
+        jobs = generator(log.jobs, log.cores, load=log.load, seed=seed or 0, name=log.name)
+        return jobs if log.head is None else jobs.head(log.head)
+    jobs = read_log(log)
+    if log_digest(jobs) != digest:
+        raise UsageError(
+            f"the log '{log.file}' on {platform.node()} has other jobs than where the study was "
+            "begun. Copy it there again."
+        )
+    return jobs

@@ -1,0 +1,251 @@
+"""The commands for a running Slurm: look, forecast, advise, steer, restore, export."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from queuesmith.base.errors import UsageError
+from queuesmith.cli.engine import load_engine
+from queuesmith.cli.options import FormatOption, Quiet
+from queuesmith.cli.output import Format, print_json, print_rows, tell
+from queuesmith.cli.trust import Trust, chosen_policy
+
+if TYPE_CHECKING:
+    from queuesmith.live.changes import AllowList
+    from queuesmith.live.state import ClusterState
+
+app = typer.Typer(
+    help="A running Slurm: look at it, say when jobs start, advise, steer its queue, restore it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+State = Annotated[
+    Path | None,
+    typer.Option("--state", help="A folder that 'slurm look --out' wrote; by default look now."),
+]
+Timeout = Annotated[float, typer.Option(help="Seconds that each of Slurm's commands may take.")]
+PolicyName = Annotated[str, typer.Option(help="The policy whose order is wanted.")]
+Names = Annotated[str, typer.Option(help="Only jobs of these, with commas between.")]
+JournalFolder = Annotated[
+    Path | None,
+    typer.Option("--journal", help="The folder of the journal; by default QUEUESMITH_STATE."),
+]
+ClusterName = Annotated[
+    str | None, typer.Option(help="Refuse to do anything on a cluster of another name.")
+]
+
+
+def _state(folder: Path | None, timeout: float, cluster: str | None = None) -> ClusterState:
+    from queuesmith.live.state import look as look_now
+    from queuesmith.live.state import state_of
+
+    state = look_now(seconds=timeout) if folder is None else state_of(folder)
+    if cluster is not None and cluster != state.cluster:
+        raise UsageError(
+            f"this is cluster '{state.cluster}', but --cluster says '{cluster}'. Set SLURM_CONF to "
+            "the one you mean; nothing was changed."
+        )
+    return state
+
+
+def _allowed(partitions: str, accounts: str, users: str) -> AllowList:
+    from queuesmith.live.changes import AllowList
+
+    parts = (
+        frozenset(name.strip() for name in text.split(",") if name.strip())
+        for text in (partitions, accounts, users)
+    )
+    return AllowList(*parts)
+
+
+@app.command()
+def look(
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder for the state: for --state, for 'machine', and as jobs.swf."),
+    ] = None,
+    state: State = None,
+    timeout: Timeout = 30.0,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Show the state of a running cluster; changes nothing."""
+    from queuesmith.live.picture import picture
+    from queuesmith.live.state import look as look_now
+
+    if out is not None and state is None:
+        out.mkdir(parents=True, exist_ok=True)
+        seen = look_now(keep=out, seconds=timeout)
+        _write_moment(seen, out, quiet=quiet)
+    else:
+        seen = _state(state, timeout)
+    if format is Format.table:
+        print(picture(seen))
+    elif format is Format.json:
+        facts = {"cluster": seen.cluster, "version": seen.version, "now": seen.now}
+        print_json({**facts, "notes": list(seen.notes), "jobs": _job_rows(seen)})
+    else:
+        print_rows(_job_rows(seen), format)
+
+
+def _job_rows(seen: ClusterState) -> list[dict[str, Any]]:
+    names = (
+        *("id", "array", "tasks", "user", "account", "partition", "qos", "state", "reason"),
+        *("priority", "cores", "nodes", "walltime", "elapsed", "submit", "start", "node_list"),
+    )
+    return [{name: getattr(job, name) for name in names} for job in seen.jobs]
+
+
+def _write_moment(seen: ClusterState, out: Path, *, quiet: bool) -> None:
+    from queuesmith.base.errors import WorkloadError
+    from queuesmith.live.moment import moment_of_cores
+    from queuesmith.workload.files import write
+
+    try:
+        moment = moment_of_cores(seen)
+    except WorkloadError as error:
+        tell(f"note: no jobs.swf: {error}", quiet=quiet)
+        return
+    write(moment.workload, out / "jobs.swf")
+    tell(f"wrote {out}; its jobs.swf is the queue as a workload", quiet=quiet)
+
+
+@app.command()
+def advise(
+    policy: PolicyName,
+    state: State = None,
+    partitions: Names = "",
+    accounts: Names = "",
+    users: Names = "",
+    hours: Annotated[float, typer.Option(help="How far to look ahead.")] = 24.0,
+    by: Annotated[str, typer.Option(help="Show waits by user, account, partition or qos.")] = (
+        "account"
+    ),
+    commands: Annotated[
+        bool, typer.Option("--commands", help="Print only the commands that would do it.")
+    ] = False,
+    timeout: Timeout = 30.0,
+    trust: Trust = False,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Show the order that a policy wants beside today's, and what it would do; changes nothing."""
+    chosen = chosen_policy(policy, trust=trust)
+    load_engine()
+    from queuesmith.live.advice import advice
+
+    seen = _state(state, timeout)
+    given = advice(seen, chosen, _allowed(partitions, accounts, users), hours=hours, by=by)
+    if commands:
+        print("".join(f"scontrol {change.command}\n" for change in given.changes), end="")
+        return
+    if format is Format.json:
+        print_json(given.to_dict())
+        return
+    rows = given.moves()
+    print_rows(rows if format is Format.csv else rows[:20], format)
+    if format is Format.csv:
+        return
+    if len(rows) > 20:
+        print(f"... and {len(rows) - 20:,} more jobs; --format csv has them all")
+    print(f"\nWaits of the jobs that wait now, over the next {hours:g} h, by {by}")
+    print_rows(given.waits(), format)
+    for sentence in given.notes:
+        tell(f"note: {sentence}", quiet=quiet)
+    print(f"\n{given.sentence}")
+
+
+@app.command()
+def steer(
+    policy: PolicyName,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Really do it; without, this is 'slurm advise'.")
+    ] = False,
+    partitions: Names = "",
+    accounts: Names = "",
+    users: Names = "",
+    everyone: Annotated[
+        bool, typer.Option("--everyone", help="Steer all jobs, where no list says whose.")
+    ] = False,
+    every: Annotated[float, typer.Option(help="Seconds from one cycle to the next.")] = 30.0,
+    most_changes: Annotated[int, typer.Option(help="Most jobs changed in one cycle.")] = 500,
+    cycles: Annotated[int | None, typer.Option(help="Stop after so many cycles.")] = None,
+    journal: JournalFolder = None,
+    cluster: ClusterName = None,
+    as_administrator: Annotated[
+        bool, typer.Option("--as-administrator", help="Run with more rights than are needed.")
+    ] = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="Write figures for Prometheus to this .prom file.")
+    ] = None,
+    timeout: Timeout = 30.0,
+    trust: Trust = False,
+    quiet: Quiet = False,
+) -> None:
+    """Keep the queue in the order of a policy until stopped; then put every job back."""
+    if not apply:
+        advise(policy, None, partitions, accounts, users, timeout=timeout, trust=trust, quiet=quiet)
+        tell("note: nothing was changed; add --apply to steer", quiet=quiet)
+        return
+    chosen = chosen_policy(policy, trust=trust)
+    allowed = _allowed(partitions, accounts, users)
+    if not everyone and not (allowed.partitions or allowed.accounts or allowed.users):
+        raise UsageError(
+            "nobody is on the allow-list, so there is nothing to steer. Name --partitions, "
+            "--accounts or --users, or steer --everyone."
+        )
+    load_engine()
+    from queuesmith.live.journal import default_folder
+    from queuesmith.live.steering import Steering, SteerOptions
+
+    options = SteerOptions(
+        allowed=allowed,
+        every=every,
+        most_changes=most_changes,
+        cycles=cycles,
+        timeout=timeout,
+        as_administrator=as_administrator,
+        figures=figures,
+    )
+    _state(None, timeout, cluster)
+    say = (lambda line: None) if quiet else _logged
+    steering = Steering(chosen, journal or default_folder(), options, say=say)
+    done = steering.run()
+    print(f"{steering.counts.changes:,} changes in {steering.counts.cycles:,} cycles; {done}")
+
+
+def _logged(line: str) -> None:
+    print(time.strftime("%Y-%m-%dT%H:%M:%S"), line, file=sys.stderr, flush=True)
+
+
+@app.command()
+def restore(
+    journal: JournalFolder = None,
+    cluster: ClusterName = None,
+    timeout: Timeout = 30.0,
+) -> None:
+    """Put every job back as it was, after a steerer was killed or the machine went down."""
+    from queuesmith.live.commands import run
+    from queuesmith.live.journal import Journal, default_folder
+    from queuesmith.live.restoring import restore as put_back
+    from queuesmith.live.state import settings_of
+
+    settings = settings_of(run(("scontrol", "show", "config"), seconds=timeout))
+    name = settings.get("ClusterName", "cluster")
+    if cluster is not None and cluster != name:
+        raise UsageError(
+            f"this is cluster '{name}', but --cluster says '{cluster}'. Set SLURM_CONF to the one "
+            "you mean; nothing was changed."
+        )
+    folder = journal or default_folder()
+    with Journal(folder, name) as kept:
+        if not kept.entries:
+            print(f"nothing to do: no journal in '{folder}' says that a job of '{name}' was set.")
+            return
+        print(put_back(kept, seconds=timeout))

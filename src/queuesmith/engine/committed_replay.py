@@ -1,0 +1,49 @@
+"""A replay under RLScheduler's rules."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.compiled import load
+from queuesmith.engine.kernels.committed_replay import run_committed
+from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME
+from queuesmith.engine.kernels.replay import new_replay
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.policy.committed import Committed
+from queuesmith.schedule.reservations import RequestAnswer
+
+
+class CommittedRun:
+    """The state of such a replay, and how it is run."""
+
+    decisions = None
+    answers: tuple[RequestAnswer, ...] = ()
+
+    def __init__(self, packed: Packed, policy: Committed) -> None:
+        self._packed, self._policy = packed, policy
+        self._scorer = compile_scorer(policy.order)
+        load(run_committed)
+        usage = packed.usage([policy.order])
+        self._replay = new_replay(packed.jobs, packed.cluster.cores, usage, scored=True)
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        """The counters of the kernel."""
+        return self._replay.counters  # type: ignore[no-any-return]
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts."""
+        order = self._policy.order
+        run_committed(
+            self._replay,
+            self._scorer,
+            parameter_values(order),
+            self._packed.cluster.cores,
+            self._policy.backfill == "early",
+        )
+        bad = int(self.counters[BAD_JOB])
+        if bad >= 0:
+            raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
+        return self._replay.start  # type: ignore[no-any-return]

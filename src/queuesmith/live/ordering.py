@@ -1,0 +1,136 @@
+"""The order in which a policy wants the jobs that wait now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from queuesmith.cluster import Cluster
+from queuesmith.engine.kernels.queue import queue_of
+from queuesmith.engine.kernels.usage import new_usage
+from queuesmith.engine.packing import Packed
+from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.engine.simulate import simulate
+from queuesmith.live.jobs import LiveJob
+from queuesmith.live.moment import Runtime, away, moment_of_cores
+from queuesmith.live.state import ClusterState
+from queuesmith.policy import AnyPolicy, Policy
+from queuesmith.workload import Workload
+from queuesmith.workload.groups import share_groups
+from queuesmith.workload.tables import coded
+from queuesmith.workload.workload import Ints
+
+
+def wanted_order(
+    state: ClusterState, policy: AnyPolicy, *, runtime: Runtime | None = None
+) -> tuple[LiveJob, ...]:
+    """Return the jobs that could start, in the order in which a policy wants them.
+
+    An order is asked for its scores; Slurm's own backfill then lets others overtake. Whatever else
+    a policy is, a rule base, a self-tuning or an optimal planner, it is replayed from this moment
+    on, and its order is that of the starts.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    policy
+        The policy.
+    runtime
+        How long a waiting job will run, for policies that are replayed; by default its walltime.
+    """
+    jobs = [job for job in state.waiting if job.ready]
+    if not jobs:
+        return ()
+    if isinstance(policy, Policy):
+        return tuple(jobs[i] for i in _by_score(jobs, state, policy))
+    return _by_start(jobs, state, policy, runtime)
+
+
+def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy) -> Ints:
+    """Return the places of the jobs, the highest score first."""
+    gone = away(state.machine, state.now)
+    sizes = zip(state.machine.node_names, state.machine.places.cores.tolist(), strict=True)
+    there = sum(cores for node, cores in sizes if node not in gone)
+    cores = max(there, *(job.cores for job in jobs))
+    cluster = Cluster(
+        cores,
+        state.cluster,
+        partition_priority=state.machine.partition_priority,
+        qos_priority=state.machine.qos_priority,
+    )
+    packed = Packed(_units(jobs, state), cluster)
+    place_of = {job.id: place for place, job in enumerate(jobs)}
+    place = np.array([place_of[number] for number in packed.workload.id.tolist()], np.int64)
+    order = policy.order
+    if order.fixed:
+        return np.asarray(place[np.argsort(packed.rank(order, policy.keep), kind="stable")])
+    queue = queue_of(packed.jobs, np.arange(len(jobs)))
+    usage = new_usage(int(packed.jobs.user.max()) + 2)
+    free = max(there - sum(job.cores for job in state.running), 0)
+    scorer = compile_scorer(order)
+    bad = scorer(queue, usage, len(jobs), state.now, cores, free, parameter_values(order))
+    if bad >= 0:
+        raise not_a_number(order, packed.jobs, bad, state.now)
+    return np.asarray(place[np.argsort(-queue.score, kind="stable")])
+
+
+def _units(jobs: Sequence[LiveJob], state: ClusterState) -> Workload:
+    """Return the jobs as a workload; all tasks of an array that wait together are one."""
+    users, names = coded([job.user for job in jobs])
+    accounts = [coded([getattr(job, name) for job in jobs]) for name in ("partition", "qos")]
+    walltime = [job.walltime for job in jobs]
+    return Workload(
+        [job.submit for job in jobs],
+        walltime,
+        walltime,
+        [job.cores for job in jobs],
+        id=[job.id for job in jobs],
+        user=users,
+        group=_groups(jobs, state),
+        extra={"partition": accounts[0][0], "qos": accounts[1][0]},
+        labels={"user": names, "partition": accounts[0][1], "qos": accounts[1][1]},
+        name=state.cluster,
+    )
+
+
+def _groups(jobs: Sequence[LiveJob], state: ClusterState) -> Ints | None:
+    """Return each job's group by what its user has consumed; None where nobody counts that."""
+    used = usage_by_user(state)
+    if not sum(used.values()):
+        return None
+    names = sorted({*used, *(job.user for job in jobs)})
+    groups = share_groups(np.arange(len(names)), np.array([used.get(n, 0.0) for n in names]))
+    of_user = dict(zip(names, groups.tolist(), strict=True))
+    return np.array([of_user[job.user] for job in jobs], np.int64)
+
+
+def usage_by_user(state: ClusterState) -> dict[str, float]:
+    """Return what sshare tells that each user has consumed, in its own unit."""
+    if not state.shares:
+        return {}
+    header = [name.strip() for name in state.shares[0].split("|")]
+    if not {"User", "RawUsage"} <= set(header):
+        return {}
+    user, usage = header.index("User"), header.index("RawUsage")
+    found: dict[str, float] = {}
+    for line in state.shares[1:]:
+        values = [value.strip() for value in line.split("|")]
+        if len(values) == len(header) and values[user] and values[usage].isdecimal():
+            found[values[user]] = found.get(values[user], 0.0) + float(values[usage])
+    return found
+
+
+def _by_start(
+    jobs: Sequence[LiveJob], state: ClusterState, policy: AnyPolicy, runtime: Runtime | None
+) -> tuple[LiveJob, ...]:
+    moment = moment_of_cores(state, runtime=runtime)
+    schedule = simulate(moment.workload, cores=moment.cores, policy=policy)
+    first: dict[int, int] = {}
+    for job, start in zip(moment.waiting, schedule.start.tolist(), strict=True):
+        if job is not None:
+            first[job.id] = min(start, first.get(job.id, start))
+    place = {job.id: i for i, job in enumerate(jobs)}
+    last = max(first.values()) + 1
+    return tuple(sorted(jobs, key=lambda job: (first.get(job.id, last), place[job.id])))

@@ -1,0 +1,121 @@
+"""A running cluster in one picture of text."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from queuesmith.cluster.hostlist import folded
+from queuesmith.live.jobs import LiveJob
+from queuesmith.live.moment import away, walltime_left
+from queuesmith.live.state import ClusterState
+
+WIDTH = 40
+#: So many lines of each list; what is more is counted.
+MOST_LINES = 12
+
+
+def picture(state: ClusterState) -> str:
+    """Return the state as text for a terminal: load, partitions, who waits, what was not read."""
+    parts = [
+        _headline(state),
+        _section("Partitions", _partitions(state)),
+        _section("Waiting, by account", _accounts(state)),
+        _section("First in the queue", _queue(state)),
+        _section("Why jobs wait", _reasons(state)),
+        _section("Nodes that are away", _outages(state)),
+        _section("Not read", state.notes),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def span(seconds: float) -> str:
+    """Return a span of time as people say it: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 d``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86_400 else f"{seconds / 86_400:.1f} d"
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    shown = list(lines)
+    more = [f"... {len(shown) - MOST_LINES} more"] if len(shown) > MOST_LINES else []
+    return (
+        "\n".join([title, *(f"  {line}" for line in [*shown[:MOST_LINES], *more])]) if shown else ""
+    )
+
+
+def _headline(state: ClusterState) -> str:
+    machine = state.machine
+    busy = sum(job.cores for job in state.running)
+    bar = "#" * round(WIDTH * min(busy / machine.cores, 1))
+    waiting = sum(job.tasks for job in state.waiting)
+    held = sum(job.tasks for job in state.waiting if job.held)
+    return (
+        f"{state.cluster}, Slurm {state.version}: {len(machine.node_names):,} nodes, "
+        f"{machine.cores:,} cores\n"
+        f"[{bar:.<{WIDTH}}] {busy:,} cores in use by {len(state.running):,} jobs\n"
+        f"{waiting:,} jobs wait{f', {held:,} of them held' if held else ''}"
+    )
+
+
+def _partitions(state: ClusterState) -> Iterable[str]:
+    running, waiting = _by_partition(state.running), _by_partition(state.waiting)
+    for partition in state.machine.partitions:
+        name = partition.name
+        wanted = sum(job.tasks * job.cores for job in waiting[name])
+        yield (
+            f"{name:<16} {len(partition.nodes):>5} nodes  "
+            f"{sum(job.cores for job in running[name]):>7,} cores in use  "
+            f"{sum(job.tasks for job in waiting[name]):>6,} jobs wait for {wanted:,} cores"
+            f"{'' if partition.up else '  (down)'}"
+        )
+
+
+def _by_partition(jobs: Iterable[LiveJob]) -> defaultdict[str, list[LiveJob]]:
+    found: defaultdict[str, list[LiveJob]] = defaultdict(list)
+    for job in jobs:
+        for name in job.partition.split(","):
+            found[name].append(job)
+    return found
+
+
+def _accounts(state: ClusterState) -> Iterable[str]:
+    of_account: defaultdict[str, list[LiveJob]] = defaultdict(list)
+    for job in state.waiting:
+        of_account[job.account or "(none)"].append(job)
+    for name, jobs in sorted(of_account.items(), key=lambda item: -len(item[1])):
+        longest = max(state.now - job.submit for job in jobs)
+        yield (
+            f"{name:<16} {sum(job.tasks for job in jobs):>6,} jobs of "
+            f"{len({job.user for job in jobs})} users, the longest for {span(longest)}"
+        )
+
+
+def _queue(state: ClusterState) -> Iterable[str]:
+    for job in state.waiting:
+        many = f" x {job.tasks}" if job.tasks > 1 else ""
+        yield (
+            f"{job.id:<9} {job.user:<12} {job.cores:>6,} cores{many}, {span(job.walltime):>7}, "
+            f"priority {job.priority:,}, waits {span(state.now - job.submit)} ({job.reason})"
+        )
+
+
+def _reasons(state: ClusterState) -> Iterable[str]:
+    reasons: Counter[str] = Counter()
+    for job in state.waiting:
+        reasons[job.reason] += job.tasks
+    for reason, number in reasons.most_common():
+        yield f"{reason:<28} {number:>6,}"
+    ends = sorted(walltime_left(job) for job in state.running)
+    if ends:
+        first, last = span(ends[0]), span(ends[-1])
+        yield f"(the first running job must end within {first}, the last within {last})"
+
+
+def _outages(state: ClusterState) -> Iterable[str]:
+    gone = away(state.machine, state.now)
+    for outage in state.machine.outages:
+        if set(outage.nodes or state.machine.node_names) & gone:
+            yield f"{folded(outage.nodes) or 'all'}: {outage.reason}"

@@ -1,0 +1,130 @@
+"""The state of a running cluster at one moment: its jobs, its nodes, its settings."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from queuesmith.base.errors import ClusterError, WorkloadError
+from queuesmith.base.files import AnyPath
+from queuesmith.cluster.node_cluster import NodeCluster
+from queuesmith.cluster.sources import machine_from
+from queuesmith.live.commands import PATIENCE, SlurmError
+from queuesmith.live.jobs import LiveJob, jobs_of
+from queuesmith.live.queries import MOMENT, record
+
+_SETTING = re.compile(r"(\w+(?:\[[0-9]+\])?)\s+= ?(.*)")
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """What a running Slurm knows at one moment.
+
+    Parameters
+    ----------
+    now
+        The moment, in Unix seconds.
+    jobs
+        All jobs that wait or run.
+    machine
+        Nodes, partitions, limits, reservations for maintenance.
+    settings
+        What ``scontrol show config`` tells, by Slurm's names.
+    notes
+        What could not be read, and why.
+    shares
+        The lines of sshare, as they are; none where there is no accounting.
+    """
+
+    now: int
+    jobs: tuple[LiveJob, ...]
+    machine: NodeCluster
+    settings: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster."""
+        return self.settings.get("ClusterName", self.machine.name)
+
+    @property
+    def version(self) -> str:
+        """The version of Slurm."""
+        return self.settings.get("SLURM_VERSION", "unknown")
+
+    @property
+    def waiting(self) -> tuple[LiveJob, ...]:
+        """The jobs that wait, the highest priority first."""
+        jobs = (job for job in self.jobs if job.waiting)
+        return tuple(sorted(jobs, key=lambda job: (-job.priority, job.submit, job.id)))
+
+    @property
+    def running(self) -> tuple[LiveJob, ...]:
+        """The jobs that hold nodes."""
+        return tuple(job for job in self.jobs if job.running)
+
+
+def look(*, keep: AnyPath | None = None, seconds: float = PATIENCE) -> ClusterState:
+    """Look at the Slurm of this machine with its ordinary commands; nothing is changed.
+
+    Parameters
+    ----------
+    keep
+        A folder for what the commands printed; `state_of` reads it again.
+    seconds
+        How long each command may take.
+    """
+    if keep is not None:
+        folder = Path(keep)
+        record(folder, seconds=seconds)
+        return state_of(folder)
+    with tempfile.TemporaryDirectory(prefix="queuesmith-") as folder_name:
+        record(Path(folder_name), seconds=seconds)
+        return state_of(folder_name)
+
+
+def state_of(folder: AnyPath) -> ClusterState:
+    """Read a state that `look` has kept in a folder."""
+    place = Path(folder)
+    now, notes = _moment(place)
+    settings = settings_of(_text(place, "scontrol-config"))
+    try:
+        machine = machine_from(place)
+    except ClusterError as error:
+        raise SlurmError(f"what scontrol tells of the nodes cannot be read: {error}") from None
+    return ClusterState(
+        now=now,
+        jobs=jobs_of(_text(place, "squeue"), _text(place, "sprio"), _text(place, "squeue-tres")),
+        machine=machine,
+        settings=settings,
+        notes=notes,
+        shares=tuple(_text(place, "sshare").splitlines()),
+    )
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Return what ``scontrol show config`` tells, by Slurm's names."""
+    matches = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
+    return {match[1]: match[2].strip() for match in matches if match is not None}
+
+
+def _text(folder: Path, name: str) -> str:
+    path = folder / f"{name}.txt"
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _moment(folder: Path) -> tuple[int, tuple[str, ...]]:
+    """Return when a cluster was looked at, and what could not be read then."""
+    try:
+        content = json.loads((folder / MOMENT).read_bytes())
+        return int(content["now"]), tuple(str(note) for note in content["notes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise WorkloadError(
+            f"'{folder}' holds no state of a cluster: there is no {MOMENT} that tells when it was "
+            "looked at. Make one with queuesmith slurm look --out FOLDER."
+        ) from None

@@ -1,0 +1,134 @@
+import random
+import sqlite3
+
+import pytest
+
+from queuesmith.base.errors import OutputError, QueuesmithError
+from queuesmith.campaign import read_results, read_study, run_study
+from queuesmith.campaign.course import StudyError
+from queuesmith.study.engines import LocalEngine
+from tests.study.inline_engine import InlineEngine
+
+STUDY = """
+policies = ["fcfs+easy", "sjf+easy"]
+seeds = 4
+load_factors = [0.8, 1.0]
+metrics = ["mean_wait", "utilization"]
+[[logs]]
+generate = "lublin"
+jobs = 60
+cores = 16
+load = 0.9
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return read_study(path)
+
+
+def table(study, folder):
+    results = read_results(study, folder)
+    results.save(folder / "results.sqlite")
+    return (folder / "results.sqlite").read_bytes()
+
+
+@pytest.fixture
+def expected(study, tmp_path):
+    run_study(study, InlineEngine(), tmp_path / "one")
+    return table(study, tmp_path / "one")
+
+
+def test_a_second_run_computes_nothing(study, tmp_path):
+    _, first = run_study(study, InlineEngine(), tmp_path / "a")
+    _, second = run_study(study, InlineEngine(), tmp_path / "a")
+    assert first.computed == 16 and second.computed == 0 and second.known == 16
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_the_table_is_the_same_on_any_number_of_workers(study, tmp_path, expected, workers):
+    run_study(study, InlineEngine(workers), tmp_path / "a", chunk_seconds=0)
+    assert table(study, tmp_path / "a") == expected
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_lost_workers_change_no_result(study, tmp_path, expected, seed):
+    lost = random.Random(seed).sample(range(12), 4)
+    engine = InlineEngine(3, lose=lost)
+    _, course = run_study(study, engine, tmp_path / "a", chunk_seconds=0)
+    assert course.lost == 4 and course.computed == 16
+    assert table(study, tmp_path / "a") == expected
+
+
+def test_shards_that_went_away_are_computed_again(study, tmp_path, expected):
+    run_study(study, InlineEngine(), tmp_path / "a", chunk_seconds=0)
+    shards = sorted((tmp_path / "a").glob("shard-*"))
+    shards[0].unlink()
+    shards[1].write_bytes(b"{}")
+    results, course = run_study(study, InlineEngine(), tmp_path / "a")
+    assert course.computed == 2 and results.damaged == 1
+    assert table(study, tmp_path / "a") == expected
+
+
+def test_real_processes_find_the_same(study, tmp_path, expected):
+    with LocalEngine(2) as engine:
+        run_study(study, engine, tmp_path / "a", chunk_seconds=0.01)
+    assert table(study, tmp_path / "a") == expected
+
+
+def test_a_dask_cluster_finds_the_same(study, tmp_path, expected):
+    distributed = pytest.importorskip("distributed")
+    from queuesmith.study.dask_engines import DaskEngine
+
+    with (
+        distributed.LocalCluster(
+            2, processes=False, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        DaskEngine(cluster.scheduler_address) as engine,
+    ):
+        run_study(study, engine, tmp_path / "a", chunk_seconds=0.01)
+    assert table(study, tmp_path / "a") == expected
+
+
+def test_workers_that_all_go_away_end_the_run_with_a_sentence(study, tmp_path):
+    engine = InlineEngine(lose=range(1000))
+    with pytest.raises(StudyError, match="workers in a row went away"):
+        run_study(study, engine, tmp_path / "a")
+
+
+def test_a_unit_without_a_value_is_a_result_and_says_why(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace('"utilization"', '"awrt[9]"'))
+    results, course = run_study(read_study(path), InlineEngine(), tmp_path / "a")
+    assert course.computed == 16 and len(results.without_value) == 16
+    assert results.rows()[0]["awrt[9]"] is None
+
+
+def test_a_learned_policy_is_judged_where_fixed_ones_are(tmp_path):
+    path = tmp_path / "study.toml"
+    method = '[[methods]]\nmethod = "priority"\nobjective = "mean_wait"\ngenerations = 1'
+    small = STUDY.replace("seeds = 4", "seeds = 1").replace("[0.8, 1.0]", "[1.0]")
+    path.write_text(small + method)
+    study = read_study(path)
+    results, _ = run_study(study, InlineEngine(), tmp_path / "a")
+    assert study.split == 0.7 and not results.without_value
+    assert {row["policy"] for row in results.rows()} >= {"fcfs+easy", "priority: mean_wait"}
+
+
+def test_the_table_is_written_in_three_formats(study, tmp_path):
+    results, _ = run_study(study, InlineEngine(), tmp_path / "a")
+    for name in ("t.csv", "t.parquet", "t.sqlite"):
+        results.save(tmp_path / name)
+    with sqlite3.connect(tmp_path / "t.sqlite") as file:
+        assert file.execute("SELECT count(*), min(mean_wait) FROM unit").fetchone()[0] == 16
+    file.close()
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 17
+    with pytest.raises(OutputError, match=r"End it in \.sqlite"):
+        results.save(tmp_path / "t.xlsx")
+
+
+def test_chunks_have_a_sensible_length(study, tmp_path):
+    with pytest.raises(QueuesmithError, match="the seconds of a chunk is -1"):
+        run_study(study, InlineEngine(), tmp_path / "a", chunk_seconds=-1)
