@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
 from queuesmith.engine.kernels.node_order_replay import (
     run_changing_on_nodes,
@@ -71,6 +72,8 @@ class NodeOrderRun:
         )
         if planned and order.fixed:
             replay = replay._replace(queue=new_queue(len(packed.workload), scored=False))
+        asked = asked_by(packed.log, [] if order.fixed else [order])
+        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth

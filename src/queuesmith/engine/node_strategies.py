@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from queuesmith.cluster import NodeCluster
 from queuesmith.engine.kernels.node_rule_based_replay import run_rule_based_on_nodes
 from queuesmith.engine.kernels.node_self_tuning_replay import run_self_tuning_on_nodes
+from queuesmith.engine.kernels.node_strategy_queue import NodeStrategyQueue
 from queuesmith.engine.node_order_replay import check_all_started, no_keep, pieces_on_nodes
 from queuesmith.engine.node_packing import node_replay
 from queuesmith.engine.packing import Packed
@@ -31,7 +32,10 @@ class _NodeStrategyLines(StrategyLines):
         if keeping is not None:
             raise no_keep(keeping, packed.cluster)
         state = node_replay(self.pool.replay, packed.workload, packed.cluster, planned=True)
-        self.pool = self.pool._replace(replay=state)  # type: ignore[arg-type]
+        pool = self.pool
+        self.pool = NodeStrategyQueue(  # type: ignore[assignment]
+            state, pool.lines, pool.following, pool.preceding, pool.strategies, pool.parameters
+        )
 
 
 def _checked(pool: StrategyLines, packed: Packed, start: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster, NodeKind
 from queuesmith.cluster.fitting import fitting
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
@@ -41,6 +42,7 @@ class Packed:
             self.workload = fitting(workload, cluster, strict=strict)
         else:
             self.workload = workload.fitting(cluster.cores, strict=strict)
+        self.log = self.workload  # whose columns orders see
         self.jobs = _columns(self.workload, cluster)
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
         self._lock = threading.Lock()
@@ -65,7 +67,7 @@ class Packed:
         key = (order.function, *order.parameters.items(), keep.groups if keep else 0)
         with self._lock:
             if key not in self._ranks:
-                scores = fixed_scores(order, self.jobs)
+                scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]))
                 rank = np.empty(len(scores), np.int64)
                 rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.compiled import entry, load, written
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
@@ -43,6 +44,8 @@ class StrategyLines:
             planned=any(strategy.backfill == "plan" for strategy in strategies),
             bookings=bookings,
         )
+        asked = asked_by(packed.log, self._changing)
+        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]

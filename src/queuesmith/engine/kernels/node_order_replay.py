@@ -1,5 +1,6 @@
 """Replays on nodes under one order and one backfill."""
 
+import numpy as np
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
@@ -40,7 +41,8 @@ SCORER = types.FunctionType(SCORER_TYPE)
 @entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, int64))
 def run_fixed_on_nodes(state, rank, backfill):
     """Replay all jobs on nodes under a fixed order: none, list or EASY."""
-    line, counters, head, shadow = state.line, state.counters, NOBODY, NEVER
+    line, counters = state.line, state.counters
+    head, shadow = np.int64(NOBODY), np.int64(NEVER)
     now = next_instant_on_nodes(state)
     while now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
