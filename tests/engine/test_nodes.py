@@ -19,6 +19,7 @@ from queuesmith.cluster import (
     Partition,
     QualityOfService,
 )
+from queuesmith.policy import Order, Policy
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.policy import random_workload
 from queuesmith.testing.twin_choosing import RuleBasedTwin
@@ -252,3 +253,33 @@ def test_engine_and_twin_agree_on_what_policies_choose_on_nodes(make, machine, w
     assert schedule.start.tolist() == twin.run()
     chosen = twin.chosen if isinstance(twin, RuleBasedTwin) else twin.steps
     assert schedule.decisions.count == len(chosen)
+
+
+# -- what orders see -------------------------------------------------------------------------------
+
+
+def patient_gpus(job, now, weight=100.0):
+    return (now - job.submit) + weight * job.gpus + job.memory + job.nodes
+
+
+def by_account(job):
+    return job.account * 10.0 + job.partition
+
+
+@pytest.mark.parametrize("order", [patient_gpus, by_account])
+@pytest.mark.parametrize("machine", [Cluster(4), PAIR], ids=["pool", "nodes"])
+def test_own_orders_see_what_jobs_ask_for(order, machine):
+    rng = np.random.default_rng(3)
+    workload = random_workload(rng, 40, 4)
+    extra = {
+        "gpus_per_node": rng.integers(0, 3, 40),
+        "memory_per_core": rng.integers(0, 9, 40),
+        "requested_nodes": rng.integers(1, 3, 40),
+        "account": rng.integers(-1, 3, 40),
+    }
+    workload = workload.replaced(extra=extra)
+    policy = Policy(Order(order), "easy")
+    schedule = verify(simulate(workload, machine, policy))
+    assert schedule.start.tolist() == simulate_slowly(workload, machine, policy).start.tolist()
+    blind = simulate(workload.replaced(extra={}), machine, policy)
+    assert schedule.start.tolist() != blind.start.tolist()

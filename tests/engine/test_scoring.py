@@ -26,7 +26,7 @@ needs_the_compiler = pytest.mark.skipif(
 )
 JOB_FIELDS = (
     "id, submit, walltime, cores, log_walltime, log_cores, user, group, partition_factor, "
-    "qos_factor, usage_share, user_share, fair_share"
+    "qos_factor, usage_share, user_share, fair_share, nodes, memory, gpus, partition, qos, account"
 )
 JOBS = Workload(
     submit=[0, 0, 0, 3, 3, 4],

@@ -25,6 +25,12 @@ def job(**fields):
         "usage_share": 0.0,
         "user_share": 0.25,
         "fair_share": 1.0,
+        "nodes": 1,
+        "memory": 0,
+        "gpus": 0,
+        "partition": -1,
+        "qos": -1,
+        "account": -1,
     }
     values = {**default, **fields}
     logarithms = {

@@ -73,6 +73,12 @@ class LogOptions:
     thresholds: Annotated[
         str, _option("Shares of the work that divide the groups, heaviest users first.")
     ] = DEFAULT_THRESHOLDS
+    dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies", help="Let jobs wait for those that the log says they follow."
+        ),
+    ] = False
     quiet: Quiet = False
 
     def read(self) -> Workload:
@@ -89,6 +95,7 @@ class LogOptions:
                 timezone=self.timezone,
                 overrun=self.overrun,  # type: ignore[arg-type]  # checked there, with a sentence
                 strict=self.strict,
+                dependencies=self.dependencies,
             )
         workload = self._part(self._grouped(workload))
         tell_changes(workload, quiet=self.quiet)

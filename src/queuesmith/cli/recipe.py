@@ -24,6 +24,7 @@ READING = {
     "timezone": ("timezone", "UTC"),
     "overrun": ("overrun", "raise"),
     "strict": ("strict", False),
+    "dependencies": ("dependencies", False),
 }
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
-from queuesmith.engine.kernels.node_order_replay import (
-    run_changing_on_nodes,
-    run_changing_planned_on_nodes,
-    run_fixed_on_nodes,
-    run_planned_on_nodes,
-)
+from queuesmith.engine.kernels.node_order_replay import run_fixed_on_nodes, run_queue_on_nodes
 from queuesmith.engine.kernels.node_state import (
     FIRST_PIECE,
     PIECE_CORES,
@@ -26,22 +20,15 @@ from queuesmith.engine.kernels.node_state import (
 )
 from queuesmith.engine.kernels.queue import new_queue
 from queuesmith.engine.kernels.replay import new_replay
+from queuesmith.engine.kernels.strategy_queue import score_nobody
 from queuesmith.engine.node_packing import node_replay
 from queuesmith.engine.order_replay import BACKFILL_CODES
-from queuesmith.engine.packing import Packed
+from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import RequestAnswer
 from queuesmith.workload import Workload
-
-#: The way into the kernels, by whether the order is fixed and whether reservations are planned.
-_ENTRIES: dict[tuple[bool, bool], Any] = {
-    (True, False): run_fixed_on_nodes,
-    (True, True): run_planned_on_nodes,
-    (False, False): run_changing_on_nodes,
-    (False, True): run_changing_planned_on_nodes,
-}
 
 
 class NodeOrderRun:
@@ -58,10 +45,11 @@ class NodeOrderRun:
         self._packed, self._order = packed, order
         self._backfill = BACKFILL_CODES[policy.backfill]
         self._rank = packed.rank(order) if order.fixed else None
-        self._scorer = None if order.fixed else compile_scorer(order)
+        self._scorer = score_nobody if order.fixed else compile_scorer(order)
+        load(self._scorer)
         planned = self._backfill > EASY
-        self._entry = _ENTRIES[order.fixed, planned]
-        load(self._entry)
+        self._in_line = order.fixed and not planned
+        load(run_fixed_on_nodes if self._in_line else run_queue_on_nodes)
         replay = new_replay(
             packed.jobs,
             packed.cluster.cores,
@@ -71,6 +59,8 @@ class NodeOrderRun:
         )
         if planned and order.fixed:
             replay = replay._replace(queue=new_queue(len(packed.workload), scored=False))
+        asked = asked_by(packed.log, [] if order.fixed else [order])
+        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
@@ -83,11 +73,12 @@ class NodeOrderRun:
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
         cluster, order = self._packed.cluster, self._order
-        if self._rank is not None:
-            self._entry(self._state, self._rank, self._backfill)
+        if self._in_line:
+            run_fixed_on_nodes(self._state, self._rank, self._backfill)
         else:
-            values = parameter_values(order)
-            self._entry(self._state, self._scorer, values, cluster.cores, self._backfill)
+            rank = np.empty(0, np.int64) if self._rank is None else self._rank
+            values = frozen(rank), self._scorer, parameter_values(order)
+            run_queue_on_nodes(self._state, *values, cluster.cores, self._backfill)
             bad = int(self.counters[BAD_JOB])
             if bad >= 0:
                 raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from queuesmith.cluster import NodeCluster
 from queuesmith.engine.kernels.node_rule_based_replay import run_rule_based_on_nodes
 from queuesmith.engine.kernels.node_self_tuning_replay import run_self_tuning_on_nodes
+from queuesmith.engine.kernels.node_strategy_queue import NodeStrategyQueue
 from queuesmith.engine.node_order_replay import check_all_started, no_keep, pieces_on_nodes
 from queuesmith.engine.node_packing import node_replay
 from queuesmith.engine.packing import Packed
@@ -30,7 +32,22 @@ class _NodeStrategyLines(StrategyLines):
         if keeping is not None:
             raise no_keep(keeping, packed.cluster)
         state = node_replay(self.pool.replay, packed.workload, packed.cluster, planned=True)
-        self.pool = self.pool._replace(replay=state)  # type: ignore[arg-type]
+        pool = self.pool
+        self.pool = NodeStrategyQueue(  # type: ignore[assignment]
+            state, pool.lines, pool.following, pool.preceding, pool.strategies, pool.parameters
+        )
+
+
+def _checked(pool: StrategyLines, packed: Packed, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return starts; raise where a job was left that can never start."""
+    state: Any = pool.replay
+    check_all_started(state, packed.workload, packed.cluster.name)
+    return start
+
+
+def _pieces(pool: StrategyLines) -> Pieces:
+    state: Any = pool.replay
+    return pieces_on_nodes(state)
 
 
 class NodeRuleBasedRun(RuleBasedRun):
@@ -41,14 +58,12 @@ class NodeRuleBasedRun(RuleBasedRun):
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        start = super().run()
-        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
-        return start
+        return _checked(self._pool, self._packed, super().run())
 
     @property
     def pieces(self) -> Pieces:
         """The parts of jobs on nodes."""
-        return pieces_on_nodes(self._pool.replay)
+        return _pieces(self._pool)
 
 
 class NodeSelfTuningRun(SelfTuningRun):
@@ -59,11 +74,9 @@ class NodeSelfTuningRun(SelfTuningRun):
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        start = super().run()
-        check_all_started(self._pool.replay, self._packed.workload, self._packed.cluster.name)
-        return start
+        return _checked(self._pool, self._packed, super().run())
 
     @property
     def pieces(self) -> Pieces:
         """The parts of jobs on nodes."""
-        return pieces_on_nodes(self._pool.replay)
+        return _pieces(self._pool)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.compiled import load
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
@@ -67,6 +68,8 @@ class OrderRun:
             scored=not order.fixed,
             planned=planned,
         )
+        asked = asked_by(packed.log, [] if order.fixed else [order])
+        self._replay = self._replay._replace(queue=self._replay.queue._replace(asked=asked))
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError, WorkloadError
-from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster import Cluster, NodeCluster, NodeKind
 from queuesmith.cluster.fitting import fitting
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
@@ -19,6 +21,7 @@ from queuesmith.engine.scoring import fixed_scores
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import AFTER, THINK_TIME
 
 
 class Packed:
@@ -39,9 +42,22 @@ class Packed:
             self.workload = fitting(workload, cluster, strict=strict)
         else:
             self.workload = workload.fitting(cluster.cores, strict=strict)
+        self.log = self.workload  # whose columns orders see
         self.jobs = _columns(self.workload, cluster)
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
         self._lock = threading.Lock()
+
+    def on_one_node(self) -> Packed:
+        """Return the same jobs on a machine of one node that has all the cores.
+
+        So replay policies there that know nothing but cores, where jobs wait for other jobs.
+        """
+        asked = {AFTER, THINK_TIME, "eligible_after"}
+        extra = {name: self.workload.extra[name] for name in asked & self.workload.extra.keys()}
+        other = copy.copy(self)
+        other.workload = self.workload.replaced(extra=extra)
+        other.cluster = NodeCluster((NodeKind(("node",), self.cluster.cores),), self.cluster.name)
+        return other
 
     def rank(self, order: Order, keep: Keep | None = None) -> NDArray[np.int64]:
         """Return each job's place in a fixed order: highest score first, equals as they came.
@@ -51,7 +67,7 @@ class Packed:
         key = (order.function, *order.parameters.items(), keep.groups if keep else 0)
         with self._lock:
             if key not in self._ranks:
-                scores = fixed_scores(order, self.jobs)
+                scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]))
                 rank = np.empty(len(scores), np.int64)
                 rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)

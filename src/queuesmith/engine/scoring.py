@@ -16,14 +16,22 @@ from queuesmith.compiled import entry, fingerprint, kernel, load, written
 from queuesmith.compiled.cache import remove_oldest
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels.queue import (
+    ACCOUNT,
+    GPUS,
     GROUP,
     ID,
     LOG_CORES,
     LOG_WALLTIME,
+    MEMORY,
+    NODES,
+    NOTHING_ASKED,
+    PARTITION,
     PARTITION_FACTOR,
+    QOS,
     QOS_FACTOR,
     SUBMIT,
     USER,
+    asked_for,
     first_without_number,
     queue_of,
 )
@@ -39,7 +47,7 @@ from queuesmith.engine.kernels.usage import (
     usage_share,
 )
 from queuesmith.policy.order import VIEWS, Order
-from queuesmith.policy.view import Job, Machine
+from queuesmith.policy.view import ASKED_FIELDS, Job, Machine
 
 Scorer = Callable[..., Any]
 
@@ -51,12 +59,14 @@ unpack: Any = None
 dampening: Any = None
 
 
-def fixed_scores(order: Order, jobs: Jobs) -> NDArray[np.float64]:
+def fixed_scores(
+    order: Order, jobs: Jobs, asked: NDArray[np.int64] = NOTHING_ASKED
+) -> NDArray[np.float64]:
     """Return the score of every job under an order that never changes."""
     count = len(jobs.submit)
-    scores = _scores_in_one_call(order, jobs)
+    scores = _scores_in_one_call(order, jobs, asked)
     if scores is None:
-        queue = queue_of(jobs, np.arange(count))
+        queue = queue_of(jobs, np.arange(count))._replace(asked=asked)
         usage = new_usage(_users(jobs) + 1)
         compile_scorer(order)(queue, usage, count, 0, 0, 0, parameter_values(order))
         scores = queue.score
@@ -145,6 +155,12 @@ def score_queue(queue, usage, waiting, now, cores, free, parameters):  # type: i
             usage_share(usage, user, clock, total),
             user_share,
             fair_share(usage, user),
+            asked_for(queue, NODES, i),
+            asked_for(queue, MEMORY, i),
+            asked_for(queue, GPUS, i),
+            asked_for(queue, PARTITION, i),
+            asked_for(queue, QOS, i),
+            asked_for(queue, ACCOUNT, i),
         )
         score = call(job, now, machine, values)
         without_number += score != score
@@ -184,14 +200,17 @@ def _renamed(function: Callable[..., Any], word: str | None, names: dict[str, An
     return copy
 
 
-def _scores_in_one_call(order: Order, jobs: Jobs) -> NDArray[np.float64] | None:
+def _scores_in_one_call(
+    order: Order, jobs: Jobs, asked: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
     """Call the order once with whole columns for numbers; None where it cannot take them."""
     nothing = np.zeros(len(jobs.submit))
     sizes = (jobs.id, jobs.submit, jobs.walltime, jobs.cores)
     columns = (*sizes, jobs.log_walltime, jobs.log_cores, jobs.user, jobs.group)
     fair = nothing + 1.0 / _users(jobs)
     factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair, nothing + 1)
-    views: tuple[Any, ...] = (Job(*columns, *factors), 0, Machine(0, 0, 0))
+    further = asked if asked.shape[1] else np.zeros((len(ASKED_FIELDS), 1), np.int64)
+    views: tuple[Any, ...] = (Job(*columns, *factors, *further), 0, Machine(0, 0, 0))
     try:
         with np.errstate(all="ignore"):
             scores = order.function(*views[: order.views], **order.parameters)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
@@ -35,8 +31,10 @@ from queuesmith.policy import (
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
-from queuesmith.schedule.reservations import Request, RequestAnswer
+from queuesmith.schedule.pieces import Pieces
+from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import has_dependencies
 
 
 def simulate(
@@ -86,27 +84,9 @@ def as_machine(
     return as_cluster(workload, cluster, cores)
 
 
-#: Replays that place jobs on nodes.
-ON_NODES = (SlurmRun, NodeOrderRun, NodeRuleBasedRun, NodeSelfTuningRun)
-
-
-class PolicyRun(Protocol):
-    """How a policy of some kind is replayed: its state, and what it leaves behind."""
-
-    @property
-    def counters(self) -> NDArray[np.int64]:
-        """The counters of the kernel."""
-
-    @property
-    def decisions(self) -> Any:
-        """What was chosen at each step, for policies that choose."""
-
-    @property
-    def answers(self) -> tuple[RequestAnswer, ...]:
-        """How requests for reservations were answered."""
-
-    def run(self) -> NDArray[np.int64]:
-        """Replay all jobs and return their starts."""
+#: Replays that place jobs on nodes, and all others.
+NodeRun = SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun
+AnyRun = OrderRun | PredictedRun | RuleBasedRun | SelfTuningRun | PythonRun | CommittedRun | NodeRun
 
 
 class Replay:
@@ -161,13 +141,20 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
-            pieces=self._run.pieces if isinstance(self._run, ON_NODES) else None,
+            pieces=self._pieces(),
         )
+
+    def _pieces(self) -> Pieces | None:
+        """Return the parts of jobs on nodes, where the machine has nodes."""
+        on_nodes = isinstance(self.cluster, NodeCluster)
+        return self._run.pieces if on_nodes and isinstance(self._run, NodeRun) else None
 
 
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> PolicyRun:
+) -> AnyRun:
+    if isinstance(packed.cluster, Cluster) and has_dependencies(packed.workload):
+        packed = packed.on_one_node()
     if isinstance(packed.cluster, NodeCluster):
         return _prepared_on_nodes(packed, policy, reservations, patience)
     if reservations and isinstance(policy, Policy) and policy.backfill == "plan":
@@ -198,7 +185,7 @@ def _prepared(
 
 def _prepared_on_nodes(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
-) -> PolicyRun:
+) -> NodeRun:
     machine = packed.cluster
     if reservations:
         raise PolicyError(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from queuesmith.compiled import entry, load, written
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.plan import new_plan
-from queuesmith.engine.kernels.replay import SCORER_TYPE, most_running, new_replay
+from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, most_running, new_replay
 from queuesmith.engine.kernels.strategy_queue import new_strategy_queue, score_nobody
 from queuesmith.engine.order_replay import BACKFILL_CODES
 from queuesmith.engine.packing import Packed, frozen
@@ -47,6 +48,8 @@ class StrategyLines:
             bookings=bookings,
         )
         most = len(packed.jobs.submit) + bookings if planned else 0
+        asked = asked_by(packed.log, self._changing)
+        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]
@@ -60,8 +63,8 @@ class StrategyLines:
         )
 
     @property
-    def replay(self) -> Any:
-        """The state of the replay, on a pool of cores or on nodes."""
+    def replay(self) -> Replay:
+        """The state of the replay."""
         return self.pool.replay
 
     def check(self) -> None:

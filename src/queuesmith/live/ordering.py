@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from queuesmith.cluster import Cluster
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.queue import queue_of
 from queuesmith.engine.kernels.usage import new_usage
 from queuesmith.engine.packing import Packed
@@ -66,7 +67,8 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy) -> I
     order = policy.order
     if order.fixed:
         return np.asarray(place[np.argsort(packed.rank(order, policy.keep), kind="stable")])
-    queue = queue_of(packed.jobs, np.arange(len(jobs)))
+    asked = asked_by(packed.workload, [order])
+    queue = queue_of(packed.jobs, np.arange(len(jobs)))._replace(asked=asked)
     usage = new_usage(int(packed.jobs.user.max()) + 2)
     free = max(there - sum(job.cores for job in state.running), 0)
     scorer = compile_scorer(order)

@@ -24,6 +24,16 @@ class Job(NamedTuple):
     usage_share: float  # its user's part of the decayed usage of all users, 0 to 1
     user_share: float  # the part that each user is entitled to, 0 to 1
     fair_share: float  # 1 for a user without usage, halved for each user_share that was used
+    nodes: int  # what it asks for where the log tells: nodes (else 1), MB and GPUs in all (else 0)
+    memory: int
+    gpus: int
+    partition: int  # numbers by which the log knows these names; -1 where it does not tell
+    qos: int
+    account: int
+
+
+#: The fields of a job that only some logs tell.
+ASKED_FIELDS = ("nodes", "memory", "gpus", "partition", "qos", "account")
 
 
 class Machine(NamedTuple):

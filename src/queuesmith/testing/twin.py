@@ -22,6 +22,7 @@ from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.policy.view import Job, Machine
 from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.workload import Workload
+from queuesmith.workload.requests import partition_column
 
 LOG_2 = 0.6931471805599453
 
@@ -39,6 +40,7 @@ class Task:
     user: int
     group: int
     factors: tuple[float, float] = (0.0, 0.0)  # of its partition and its quality of service
+    asked: tuple[int, ...] = (1, 0, 0, -1, -1, -1)  # nodes, memory, GPUs, partition, QOS, account
     start: int | None = None
     reserved: int | None = None
 
@@ -158,6 +160,7 @@ class Twin(ABC):
             usage_share,
             user_share,
             float(np.exp(-LOG_2 * (usage_share * (1.0 / (user_share * dampening))))),
+            *task.asked,
         )
 
     # -- one scheduling pass, for each backfill --------------------------------------------
@@ -321,9 +324,27 @@ def tasks_of(workload: Workload, cluster: Cluster) -> list[Task]:
             user=job["user"],
             group=job["group"],
             factors=_factors(workload, cluster, place),
+            asked=_asked(workload, place),
         )
         for place, job in enumerate(workload)
     ]
+
+
+def _asked(workload: Workload, place: int) -> tuple[int, ...]:
+    """Return what a job asks for where the log tells; see ``policy.view.Job``."""
+
+    def told(*columns: str) -> int:
+        values = [int(workload.extra[c][place]) for c in columns if c in workload.extra]
+        return next((value for value in values if value >= 0), -1)
+
+    nodes = max(told("requested_nodes", "nodes"), 1)
+    amounts = []
+    for what in ("memory", "gpus"):
+        by_core = told(f"{what}_per_core") * int(workload.cores[place])
+        by_node = told(f"{what}_per_node") * nodes
+        whole = told(what)
+        amounts.append(max(whole if whole > 0 else by_node if by_node > 0 else by_core, 0))
+    return nodes, *amounts, told(partition_column(workload)), told("qos"), told("account")
 
 
 def _factors(workload: Workload, cluster: Cluster, place: int) -> tuple[float, float]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, format_suffix, read_bytes
 from queuesmith.base.registry import known
 from queuesmith.workload.clean import Overrun
+from queuesmith.workload.dependencies import with_dependencies
 from queuesmith.workload.events import parse_events
 from queuesmith.workload.sacct import parse_sacct
 from queuesmith.workload.swf import parse_swf, write_swf
@@ -45,6 +47,7 @@ def read(
     timezone: str = "UTC",
     overrun: Overrun = "raise",
     strict: bool = False,
+    dependencies: bool = False,
 ) -> Workload:
     """Read a log of jobs, whatever its format.
 
@@ -64,6 +67,9 @@ def read(
         runtime, or ``"cut"`` the job at its walltime.
     strict
         Raise instead of leaving jobs out.
+    dependencies
+        Let jobs wait for those that they follow in the log: ``preceding_job`` and ``think_time`` of
+        a log in SWF, ``after`` and ``think_time`` of a table.
 
     Examples
     --------
@@ -71,19 +77,29 @@ def read(
     >>> log = read("export.txt", columns="xdmod", timezone="Europe/Berlin")  # doctest: +SKIP
     """
     _check_format(format, READERS, "read")
+    options = {"overrun": overrun, "strict": strict}
+    workload = _read(path, format, columns, timezone, options)
+    return with_dependencies(workload) if dependencies else workload
+
+
+def _read(
+    path: AnyPath,
+    format: str,
+    columns: str | Sequence[str] | None,
+    timezone: str,
+    options: Mapping[str, Any],
+) -> Workload:
     data = read_bytes(path)
     if format == "auto":
         format = _detected(data, path, columns)
     if format == "sacct":
-        return parse_sacct(
-            data, path, columns=columns, timezone=timezone, overrun=overrun, strict=strict
-        )
+        return parse_sacct(data, path, columns=columns, timezone=timezone, **options)
     if columns is not None:
         raise UsageError(
             f"columns are named for '{path}', but it is read as {format}, which names its own. "
             "Leave --columns out, or give --log-format sacct."
         )
-    return READERS[format](data, path, overrun=overrun, strict=strict)
+    return READERS[format](data, path, **options)
 
 
 def write(workload: Workload, path: AnyPath, format: str = "auto") -> None:

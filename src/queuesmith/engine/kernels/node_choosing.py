@@ -1,5 +1,7 @@
 """Which nodes a job gets: by weight, then so that the most useful room is left to others."""
 
+import numpy as np
+
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.node_state import (
@@ -51,9 +53,10 @@ from queuesmith.engine.kernels.node_state import (
 
 # In which state of the nodes a job is to run: as they are now; as they are now and when the
 # reservation begins; as they are all the time in a window of the future.
-NOW, LONG, WINDOW = range(3)
+NOW, LONG, WINDOW = map(np.int64, range(3))
 # Which nodes are taken first: the fullest, the emptiest, those with the least free now.
-FULLEST, EMPTIEST, BUSIEST = range(3)
+FULLEST, EMPTIEST, BUSIEST = map(np.int64, range(3))
+BY_WEIGHT, WHATEVER_THEY_WEIGH = np.bool_(True), np.bool_(False)
 
 
 # -- one node --------------------------------------------------------------------------
@@ -189,7 +192,7 @@ def key_of(board, node, mode, first):
 def choose_one(board, ask, candidates, mode, first):
     """Return the lightest node that has room for a whole job, of these the fullest; or NOBODY."""
     known, weight = board.known, board.node[WEIGHT]
-    best, best_key = NOBODY, NEVER
+    best, best_key = np.int64(NOBODY), NEVER
     for i in range(candidates):
         node = known[CANDIDATE, i]
         if known[ROOM, node] < ask[CORES]:
@@ -250,7 +253,7 @@ def choose_among(board, ask, mode, first, begin, end, count, total):
 def choose_several(board, ask, candidates, mode, first, by_weight):
     """Choose candidates; return how many, 0 where they do not suffice or are too many."""
     node, weight = board.known[CANDIDATE], board.node[WEIGHT]
-    begin, count, total = 0, 0, 0
+    begin = count = total = np.int64(0)
     while begin < candidates and not suffices(ask, count, total):
         end = begin + 1
         while end < candidates and (not by_weight or weight[node[end]] == weight[node[begin]]):
@@ -275,9 +278,9 @@ def choose(board, ask, candidates, mode, first):
             return 1
     if first == FULLEST and ask[PER_NODE] == 0:
         first = EMPTIEST
-    count = choose_several(board, ask, candidates, mode, first, True)
+    count = choose_several(board, ask, candidates, mode, first, BY_WEIGHT)
     if count == 0 and ask[MOST] > 0:
-        count = choose_several(board, ask, candidates, mode, EMPTIEST, False)
+        count = choose_several(board, ask, candidates, mode, EMPTIEST, WHATEVER_THEY_WEIGH)
     return count
 
 

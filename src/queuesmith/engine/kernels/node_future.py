@@ -1,5 +1,7 @@
 """When a job can start on nodes, as far as walltimes and reservations tell."""
 
+import numpy as np
+
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import DUE, FREE, NEVER, NOBODY
 from queuesmith.engine.kernels.node_choosing import (
@@ -18,6 +20,7 @@ from queuesmith.engine.kernels.node_state import (
     FIRST_PIECE,
     FREE_CORES,
     FREE_GPUS,
+    GIVE_BACK,
     LATER,
     LATER_ROWS,
     LATER_STAMP,
@@ -36,6 +39,7 @@ from queuesmith.engine.kernels.node_state import (
     SEEN,
     SET,
     SHAPE,
+    TAKE,
     apply_piece,
     begin_layer,
     keep_least,
@@ -118,7 +122,7 @@ def probe(board, job, sign):
         touch(board, LEAST_STAMP, counters[LEAST_LATER], least, below, node)
         touch(board, PROBE_STAMP, counters[PROBED], trial, below, node)
         apply_piece(other, board.node, known, trial, pieces[at], sign)
-        if sign < 0:
+        if sign == TAKE:
             keep_least(board, least, trial, node)
 
 
@@ -134,10 +138,10 @@ def find_room_in_window(board, running, ask, now, begin, end, due, booked):
     begin_layer(counters, PROBED)
     while booked < counters[BOOKED_ENDS] and bookings[0, booked] < end:
         while due < counters[DUE] and running.due[due] <= bookings[0, booked]:
-            probe(board, running.due_cores[due], 1)
+            probe(board, running.due_cores[due], GIVE_BACK)
             due += 1
         code = bookings[1, booked]
-        probe(board, code >> 1, -1 if code & 1 else 1)
+        probe(board, code >> 1, TAKE if code & 1 else GIVE_BACK)
         booked += 1
     return find_room(board, ask, WINDOW, now, begin, end)
 
@@ -151,11 +155,13 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
     bookings, counters, shape = board.bookings, board.counters, board.job[SHAPE, job]
     ask = board.shapes[shape]
     if attempts[SEEN, shape] != counters[RELEASES] or len(board.returns) > 0:
-        look_now(board, attempts, shape, now, NEVER, -NEVER)  # as if there were no outages
+        look_now(
+            board, attempts, shape, now, np.int64(NEVER), np.int64(-NEVER)
+        )  # as if there were no outages
     # The most that there can be: so the nodes are looked at only where it may be enough.
     count, total = attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape]
     begin_layer(counters, LATER)
-    time, due, booked, more = now, 0, 0, True
+    time, due, booked, more = now, np.int64(0), np.int64(0), True
     while True:
         if more and suffices(ask, count, total):
             end = time + walltime
@@ -176,15 +182,15 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
             return NEVER, 0
         more = time == back
         while due < counters[DUE] and running.due[due] == time:
-            count, total = let_pass(board, ask, running.due_cores[due], 1, count, total)
+            count, total = let_pass(board, ask, running.due_cores[due], GIVE_BACK, count, total)
             due += 1
             more = True
         while booked < counters[BOOKED_ENDS] and bookings[0, booked] == time:
             code = bookings[1, booked]
-            sign = -1 if code & 1 else 1
+            sign = TAKE if code & 1 else GIVE_BACK
             count, total = let_pass(board, ask, code >> 1, sign, count, total)
             booked += 1
-            more |= sign > 0
+            more |= sign == GIVE_BACK
 
 
 # -- the reservation of EASY -----------------------------------------------------------
@@ -208,7 +214,7 @@ def reserve_nodes(board, running, attempts, job, walltime, now):
     for at in range(first, first + count):
         node = pieces[at, PIECE_NODE]
         touch(board, LATER_STAMP, counters[LATER], later, NOW_ROWS, node)
-        apply_piece(ask, board.node, known, later, pieces[at], -1)
+        apply_piece(ask, board.node, known, later, pieces[at], TAKE)
         touch(board, LEAST_STAMP, counters[LEAST_LATER], least, NOW_ROWS, node)
         keep_least(board, least, later, node)
         counters[EXTRA] -= known[NOW_ROWS + FREE_CORES, node] - known[least + FREE_CORES, node]

@@ -1,5 +1,6 @@
 """Replays on nodes under one order and one backfill."""
 
+import numpy as np
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
@@ -10,6 +11,7 @@ from queuesmith.engine.kernels.constants import (
     BAD_TIME,
     CANCEL,
     CONSERVATIVE,
+    EASY,
     FREE,
     NEVER,
     NOBODY,
@@ -40,7 +42,8 @@ SCORER = types.FunctionType(SCORER_TYPE)
 @entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, int64))
 def run_fixed_on_nodes(state, rank, backfill):
     """Replay all jobs on nodes under a fixed order: none, list or EASY."""
-    line, counters, head, shadow = state.line, state.counters, NOBODY, NEVER
+    line, counters = state.line, state.counters
+    head, shadow = np.int64(NOBODY), np.int64(NEVER)
     now = next_instant_on_nodes(state)
     while now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
@@ -65,21 +68,6 @@ def run_fixed_on_nodes(state, rank, backfill):
     finish(state)
 
 
-@entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, int64))
-def run_planned_on_nodes(state, rank, backfill):
-    """Replay all jobs on nodes under a fixed order: conservative or plan."""
-    counters = state.counters
-    now = next_instant_on_nodes(state)
-    while now != NEVER and counters[CANCEL] == 0:
-        released = release_on_nodes(state, now)
-        for i in range(arrive_on_nodes(state, now)):
-            join_by_rank(state, rank, state.newcomers[i])
-        if counters[TAIL] > 0:
-            follow_plan_on_nodes(state, now, backfill, released)
-        now = next_instant_on_nodes(state)
-    finish(state)
-
-
 @kernel
 def score_and_sort(state, score_queue, parameters, cores, now):
     """Sort the queue by scores as they are now; tells whether all have a number."""
@@ -93,36 +81,33 @@ def score_and_sort(state, score_queue, parameters, cores, now):
     return True
 
 
-@entry(void(NODE_REPLAY_TYPE, SCORER, FROZEN_REALS, int64, int64))
-def run_changing_on_nodes(state, score_queue, parameters, cores, backfill):
-    """Replay all jobs on nodes under an order that changes with time: none, list or EASY."""
-    counters, scored = state.counters, True
-    now = next_instant_on_nodes(state)
-    while scored and now != NEVER and counters[CANCEL] == 0:
-        release_on_nodes(state, now)
-        for i in range(arrive_on_nodes(state, now)):
+@kernel
+def join_queue(state, rank, count):
+    """Let the newcomers wait: at their places in a fixed order, or at the end."""
+    for i in range(count):
+        if len(rank) > 0:
+            join_by_rank(state, rank, state.newcomers[i])
+        else:
             join_at_end(state, state.newcomers[i])
-        if counters[TAIL] > 0 and some_job_fits(state.queue, counters):
-            scored = score_and_sort(state, score_queue, parameters, cores, now)
-            if scored:
-                start_in_queue_on_nodes(state, now, backfill)
-        now = next_instant_on_nodes(state)
-    finish(state)
 
 
-@entry(void(NODE_REPLAY_TYPE, SCORER, FROZEN_REALS, int64, int64))
-def run_changing_planned_on_nodes(state, score_queue, parameters, cores, backfill):
-    """Replay all jobs on nodes under an order that changes with time: conservative or plan."""
+@entry(void(NODE_REPLAY_TYPE, FROZEN_INTS, SCORER, FROZEN_REALS, int64, int64))
+def run_queue_on_nodes(state, rank, score_queue, parameters, cores, backfill):
+    """Replay all jobs on nodes by a sorted queue: any backfill under an order that changes, and
+    conservative or plan under a fixed one, whose ranks are given.
+    """
     counters, scored = state.counters, True
     now = next_instant_on_nodes(state)
     while scored and now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
-        for i in range(arrive_on_nodes(state, now)):
-            join_at_end(state, state.newcomers[i])
-        looking = backfill == CONSERVATIVE or some_job_fits(state.queue, counters)
-        if counters[TAIL] > 0 and looking:
-            scored = score_and_sort(state, score_queue, parameters, cores, now)
-            if scored:
+        join_queue(state, rank, arrive_on_nodes(state, now))
+        keeping = backfill == CONSERVATIVE or len(rank) > 0
+        if counters[TAIL] > 0 and (keeping or some_job_fits(state.queue, counters)):
+            if len(rank) == 0:
+                scored = score_and_sort(state, score_queue, parameters, cores, now)
+            if scored and backfill <= EASY:
+                start_in_queue_on_nodes(state, now, backfill)
+            elif scored:
                 follow_plan_on_nodes(state, now, backfill, released)
         now = next_instant_on_nodes(state)
     finish(state)

@@ -53,6 +53,7 @@ from queuesmith.engine.kernels.node_state import (
     PIECE_NODE,
     REFUSED,
     SHAPE,
+    TAKE,
     apply_piece,
     copy_node,
     keep_least,
@@ -93,7 +94,7 @@ def free_for_long(board, node):
 
 
 @kernel
-def take_nodes(board, job, long):
+def take_nodes(board, job, mode):
     """Take a job's pieces from what is free now, and beside the reservation where it is long."""
     counters, known, pieces = board.counters, board.known, board.pieces
     later, least = counters[LATER_ROWS], counters[LEAST_ROWS]
@@ -102,11 +103,11 @@ def take_nodes(board, job, long):
         node = pieces[at, PIECE_NODE]
         counters[EXTRA] -= free_for_long(board, node)
         counters[FREE] -= known[NOW_ROWS + FREE_CORES, node]
-        apply_piece(ask, board.node, known, NOW_ROWS, pieces[at], -1)
+        apply_piece(ask, board.node, known, NOW_ROWS, pieces[at], TAKE)
         counters[FREE] += known[NOW_ROWS + FREE_CORES, node]
         if known[LEAST_STAMP, node] == counters[LEAST_LATER]:
-            if long:
-                apply_piece(ask, board.node, known, later, pieces[at], -1)
+            if mode == LONG:
+                apply_piece(ask, board.node, known, later, pieces[at], TAKE)
             copy_node(known, least, NOW_ROWS, rows_of_layer(counters), node)
             keep_least(board, least, later, node)
         counters[EXTRA] += free_for_long(board, node)
@@ -121,7 +122,7 @@ def start_if_it_fits(state, job, now, shadow):
     if count == 0:
         return False
     write_pieces(board, job, count, mode)
-    take_nodes(board, job, mode == LONG)
+    take_nodes(board, job, mode)
     run_from_now(state, job, now)
     return True
 
@@ -142,7 +143,7 @@ def start_in_line_on_nodes(state, line, now, backfill):
 
     Returns who is first in line then of those who keep to all limits, and its reservation.
     """
-    counters, shadow, head = state.counters, NEVER, NOBODY
+    counters, shadow, head = state.counters, np.int64(NEVER), np.int64(NOBODY)
     reserve_nothing(counters)
     place = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
     while place != NOBODY:
@@ -168,7 +169,7 @@ def start_in_line_on_nodes(state, line, now, backfill):
 def start_in_queue_on_nodes(state, now, backfill):
     """Run one scheduling pass over a sorted queue: none, list or EASY."""
     queue, counters = state.queue, state.counters
-    shadow, blocked, kept = NEVER, False, 0
+    shadow, blocked, kept = np.int64(NEVER), False, np.int64(0)
     reserve_nothing(counters)
     for i in range(counters[TAIL]):
         job, started = np.int64(queue.job[i]), False
@@ -231,7 +232,7 @@ def start_as_planned_on_nodes(state, now):
             if begin == now:
                 write_pieces(board, job, count, WINDOW)
                 reserve_nothing(counters)
-                take_nodes(board, job, False)
+                take_nodes(board, job, NOW)
                 run_from_now(state, job, now)
                 last = last_that_fits(state, now, last)
             else:
@@ -302,7 +303,7 @@ def start_reserved_on_nodes(state, now):
         if start[job] == now:
             cancel_booking(board, job, now, queue.walltime[i])
             if not over_limit(state, job):
-                take_nodes(board, job, False)
+                take_nodes(board, job, NOW)
                 run_from_now(state, job, now)
                 continue
             start[job] = NOBODY

@@ -36,19 +36,23 @@ NODE_CORES, NODE_MEMORY, THREADS, WEIGHT, FIRST_OUTAGE, LAST_OUTAGE = range(6)
 BEGIN, END, PLANNED = range(3)
 # Rows of the table of what is known of nodes: the cores that a job could have there, the nodes
 # where that is any, those that were chosen, and where the layers differ from the one below.
-ROOM, CANDIDATE, CHOSEN, LATER_STAMP, LEAST_STAMP, PROBE_STAMP = range(6)
+# Numbers that are handed to kernels are 64 bits wide: for a plain constant Numba would compile
+# another version of the kernel.
+ROOM, CANDIDATE, CHOSEN, LATER_STAMP, LEAST_STAMP, PROBE_STAMP = map(np.int64, range(6))
 # Then come four layers, each of these rows. Jobs are counted downwards, and those that have the
 # node for their user alone once more: so is the least of two states what both leave. A node is
 # shared (-1) where jobs run and no user has it alone.
 FREE_CORES, FREE_MEMORY, JOBS, OWNING, SHARED, OWNER, FREE_GPUS = range(7)
 #: The first row of the first layer, what is free now.
-NOW_ROWS = 6
+NOW_ROWS = np.int64(6)
+#: What is done with a part of a job on a node.
+TAKE, GIVE_BACK = np.int64(-1), np.int64(1)
 # Columns of a piece; the GPUs of each kind follow.
 PIECE_NODE, PIECE_CORES, PIECE_GPUS = range(3)
 # Places in the array of counters, behind those of all replays: the first rows of the other layers,
 # what will be free, what is free all the time up to then, and a trial; the number of each.
-LATER_ROWS, LEAST_ROWS, PROBE_ROWS, LATER, LEAST_LATER, PROBED, LAYERS = range(
-    COUNTERS, COUNTERS + 7
+LATER_ROWS, LEAST_ROWS, PROBE_ROWS, LATER, LEAST_LATER, PROBED, LAYERS = map(
+    np.int64, range(COUNTERS, COUNTERS + 7)
 )
 NEXT_ARRIVAL, DEPENDENT, RELEASES, EXTRA, BOOKED_ENDS, NEXT_RETURN, STUCK = range(
     COUNTERS + 7, COUNTERS + 14
@@ -245,7 +249,7 @@ def run_from_now(state, job, now):
     push_end(running, counters, now + jobs.runtime[job], job)
     # Beside the expected end stands the job, not its cores: they are on nodes.
     counters[DUE] = insert_due(running, counters[DUE], now + jobs.walltime[job], job)
-    count_in_limits(state, job, 1)
+    count_in_limits(state, job, np.int64(1))
     if len(state.usage.level) > 0:
         use_cores(state.usage, jobs.user[job], jobs.cores[job], now)
 
@@ -258,7 +262,7 @@ def give_back(board, released, job):
     for at in range(first, first + board.count[job]):
         node = board.pieces[at, PIECE_NODE]
         counters[FREE] -= known[NOW_ROWS + FREE_CORES, node]
-        apply_piece(ask, board.node, known, NOW_ROWS, board.pieces[at], 1)
+        apply_piece(ask, board.node, known, NOW_ROWS, board.pieces[at], GIVE_BACK)
         counters[FREE] += known[NOW_ROWS + FREE_CORES, node]
         released[counters[RELEASES] % len(released)] = node
         counters[RELEASES] += 1
@@ -272,7 +276,7 @@ def end_on_nodes(state, now):
     due = state.start[job] + jobs.walltime[job]
     counters[DUE] = remove_due(running, counters[DUE], due, job)
     give_back(state.board, state.released, job)
-    count_in_limits(state, job, -1)
+    count_in_limits(state, job, np.int64(-1))
     if len(state.usage.level) > 0:
         use_cores(state.usage, jobs.user[job], -jobs.cores[job], now)
     release_followers(state.board, state.dependents, job, now)

@@ -6,7 +6,14 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import INT_TABLE, INTS, REAL_TABLE, REALS, SMALL_INTS
+from queuesmith.compiled.arrays import (
+    FROZEN_INT_TABLE,
+    INT_TABLE,
+    INTS,
+    REAL_TABLE,
+    REALS,
+    SMALL_INTS,
+)
 from queuesmith.engine.kernels.constants import (
     FREE,
     NARROWEST,
@@ -31,15 +38,23 @@ class Queue(NamedTuple):
     score: Any
     spare_job: Any
     spare_score: Any
+    asked: Any  # what else all jobs ask for, a row a field; no column where no order looks at it
 
 
 QUEUE_TYPE = types.NamedTuple(
-    [SMALL_INTS, INTS, INTS, INT_TABLE, REAL_TABLE, REALS, SMALL_INTS, REALS], Queue
+    [SMALL_INTS, INTS, INTS, INT_TABLE, REAL_TABLE, REALS, SMALL_INTS, REALS, FROZEN_INT_TABLE],
+    Queue,
 )
 #: So many places are looked over at a time.
 SWEEP = 64
 ID, SUBMIT, USER, GROUP = range(4)
 LOG_WALLTIME, LOG_CORES, PARTITION_FACTOR, QOS_FACTOR = range(4)
+NODES, MEMORY, GPUS, PARTITION, QOS, ACCOUNT = range(6)
+
+
+#: Where no order looks at what jobs ask nodes for.
+NOTHING_ASKED = np.zeros((6, 0), np.int64)
+NOTHING_ASKED.setflags(write=False)
 
 
 def new_queue(jobs: int, *, scored: bool) -> Queue:
@@ -54,6 +69,7 @@ def new_queue(jobs: int, *, scored: bool) -> Queue:
         score=np.empty(scores, np.float64),
         spare_job=np.empty(scores, np.int32),
         spare_score=np.empty(scores, np.float64),
+        asked=NOTHING_ASKED,
     )
 
 
@@ -69,6 +85,12 @@ def queue_of(jobs: Any, places: Any) -> Queue:
     queue.real[PARTITION_FACTOR] = jobs.partition_factor[places]
     queue.real[QOS_FACTOR] = jobs.qos_factor[places]
     return queue
+
+
+@kernel
+def asked_for(queue, field, place):
+    """Return what else a waiting job asks for; 0 where nobody looks at it."""
+    return queue.asked[field, queue.job[place]] if queue.asked.shape[1] > 0 else 0
 
 
 @kernel
