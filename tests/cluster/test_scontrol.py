@@ -101,3 +101,14 @@ def test_without_nodes_there_is_no_machine(tmp_path):
     (tmp_path / "p").write_text(PARTITIONS)
     with pytest.raises(ClusterError, match="shows no node"):
         machine_of_scontrol(tmp_path / "p")
+
+
+def test_when_the_controller_began_is_kept_as_seconds_since_1970(tmp_path):
+    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=4\nPartitionName=day Nodes=n1\n")
+    (tmp_path / "scontrol.config").write_text("BOOT_TIME               = 2024-05-01T10:00:00\n")
+    assert machine_from(tmp_path).settings["BOOT_TIME"] == "1714557600"
+    there = machine_from(tmp_path, timezone="Europe/Berlin")
+    assert there.settings["BOOT_TIME"] == "1714550400"
+    (tmp_path / "scontrol.config").write_text("BOOT_TIME = soon\n")
+    with pytest.raises(ClusterError, match="soon"):
+        machine_from(tmp_path)

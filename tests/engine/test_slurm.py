@@ -143,6 +143,34 @@ def test_a_job_that_has_its_node_for_itself_is_not_disturbed():
     assert "counting all of a job's own nodes" in " ".join(violations(moved))
 
 
+def test_a_pause_after_each_look_of_the_main_scheduler_can_be_changed():
+    work = jobs((0, 10, 60, 1), (1, 10, 60, 1))
+    assert simulate(work, PAIR, "slurm()").start.tolist() == [0, 3]
+    assert simulate(work, PAIR, "slurm(batch_sched_delay=0)").start.tolist() == [0, 1]
+
+
+def test_the_clocks_begin_with_the_controller_where_that_is_known():
+    # It began 15 seconds before the first job, so the backfill looks 15 seconds after it.
+    work = replace(jobs((0, 300, 300, 4), (1, 10, 60, 8), (2, 10, 120, 1)), epoch=1000)
+    known = NodeCluster(PAIR.kinds, settings={"BOOT_TIME": "985"})
+    assert simulate(work, PAIR, "slurm()").start.tolist() == [0, 300, 30]
+    assert simulate(work, known, "slurm()").start.tolist() == [0, 300, 15]
+
+
+def test_light_nodes_are_filled_before_a_heavy_one_that_would_do_alone():
+    kinds = (NodeKind("a[1-2]", 2, weight=1), NodeKind("b1", 8, weight=5))
+    work = jobs((0, 50, 60, 3), (0, 50, 60, 4))
+    schedule = verify(simulate(work, NodeCluster(kinds), "slurm()"))
+    assert places(schedule) == [["a1", "a2"], ["a2", "b1"]]
+
+
+def test_a_full_table_of_plans_ends_the_pass():
+    # With room for one record only, job 1 cannot be planned, and nobody behind it is looked at.
+    work = jobs((0, 300, 300, 4), (1, 10, 60, 8), (2, 10, 120, 1))
+    assert simulate(work, PAIR, "slurm()").start.tolist() == [0, 300, 30]
+    assert simulate(work, PAIR, "slurm(bf_node_space_size=1)").start.tolist() == [0, 300, 310]
+
+
 # -- against the twin ------------------------------------------------------------------------------
 
 

@@ -64,7 +64,9 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         free=_free(packed),
         later=_free(packed),
         choice=NodeChoice(
+            candidate=_zeros(node_count),
             room=_zeros(node_count),
+            left=_zeros(node_count),
             node=_zeros(node_count),
             cores=_zeros(node_count),
             usable=_zeros(words),

@@ -3,7 +3,7 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_choosing import earliest_start, leave_out_outages
+from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
 from queuesmith.engine.kernels.slurm_hopeful import (
     find_hopeful,
     give_up_reserved,
@@ -17,6 +17,7 @@ from queuesmith.engine.kernels.slurm_sets import (
     put,
     remove_all,
 )
+from queuesmith.engine.kernels.slurm_starting import earliest_start
 from queuesmith.engine.kernels.slurm_state import (
     BF_MAX_PARTITION,
     BF_MAX_START,

@@ -1,182 +1,9 @@
 """Which nodes a job gets: by weight, then by the rules of select/cons_tres."""
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_ready import (
-    NOW,
-    find_ready,
-    first_ready,
-    ready_row,
-    release_until,
-    room_on,
-)
-from queuesmith.engine.kernels.slurm_sets import has, remove_all
-from queuesmith.engine.kernels.slurm_state import ALIGNED, EPOCH, HELD, KILL_DELAY, WINDOW_STEP
-
-
-@kernel
-def choose_nodes(replay, job, ready, free):
-    """Choose nodes for a job among those with room; return how many, 0 where it cannot run.
-
-    Nodes of less weight are tried first, those of more weight beside them only where they do not
-    suffice.
-    """
-    jobs, nodes, room = replay.jobs, replay.nodes, replay.choice.room
-    count, cores, heaviest = 0, 0, -1
-    for node in range(len(room)):
-        room[node] = room_on(jobs, nodes, job, free, node) if has(ready, node) else 0
-        if room[node] > 0:
-            count += 1
-            cores += room[node]
-            heaviest = max(heaviest, nodes.weight[node])
-    if count < jobs.least[job] or cores < jobs.cores[job]:
-        return 0
-    for weight in range(heaviest + 1):
-        count, cores = 0, 0
-        for node in range(len(room)):
-            if room[node] > 0 and nodes.weight[node] <= weight:
-                count += 1
-                cores += room[node]
-        if count >= jobs.least[job] and cores >= jobs.cores[job]:
-            count = _pick(replay, job, weight)
-            if count > 0:
-                return count
-    return 0
-
-
-@kernel
-def _pick(replay, job, weight):
-    """Choose among the nodes up to a weight."""
-    jobs, choice = replay.jobs, replay.choice
-    copy(choice.cores, choice.room)  # only as a place to keep it: picking takes room away
-    most = jobs.most[job] if jobs.most[job] > 0 else len(choice.room)
-    count, cores = 0, jobs.cores[job]
-    while count < most and (cores > 0 or count < jobs.least[job]):
-        nodes_left = max(jobs.least[job] - count, 1)
-        if jobs.least_loaded[job]:
-            first, last = _least_loaded(replay, weight)
-        elif replay.nodes.leaf[0] != NOBODY:
-            first, last = _best_switch(replay, weight, cores, nodes_left)
-        else:
-            first, last = _best_run(replay, weight, cores, nodes_left)
-        if first == NOBODY:
-            break
-        leaf = replay.nodes.leaf[first]
-        for node in range(first, last + 1):
-            if choice.room[node] == 0 or replay.nodes.weight[node] > weight:
-                continue
-            if replay.nodes.leaf[node] != leaf:
-                continue
-            if count == most or (cores <= 0 and count >= jobs.least[job]):
-                break
-            # Each node that is still to come needs a core at least.
-            given = min(choice.room[node], cores - max(jobs.least[job] - count - 1, 0))
-            given = max(given, 1)
-            choice.room[node] = 0
-            choice.node[count] = node
-            cores -= given
-            count += 1
-    done = cores <= 0 and count >= jobs.least[job]
-    _settle(replay, job, count)
-    return count if done else 0
-
-
-@kernel
-def _settle(replay, job, count):
-    """Bring the room back, and say how many cores the job has on each of its nodes."""
-    jobs, nodes, choice = replay.jobs, replay.nodes, replay.choice
-    copy(choice.room, choice.cores)
-    left = jobs.cores[job]
-    for i in range(count):
-        node = choice.node[i]
-        given = max(min(choice.room[node], left - max(jobs.least[job] - i - 1, 0)), 1)
-        left -= given
-        if jobs.exclusive[job] == 1:
-            given = nodes.cores[node]
-        # A task is on one node, and a core has all its threads.
-        given += -given % jobs.per_task[job]
-        given += -given % nodes.threads[node]
-        choice.cores[i] = min(given, nodes.cores[node])
-
-
-@kernel
-def _least_loaded(replay, weight):
-    room, best = replay.choice.room, NOBODY
-    for node in range(len(room)):
-        if room[node] > 0 and replay.nodes.weight[node] <= weight:
-            share = replay.free.cores[node] * replay.nodes.cores[best]
-            if best == NOBODY or share > replay.free.cores[best] * replay.nodes.cores[node]:
-                best = node
-    return best, best
-
-
-@kernel
-def _better(enough, cores, best_enough, best_cores):
-    """Tell whether a block of nodes fits better: the least that suffices, or else the largest."""
-    if enough != best_enough:
-        return enough
-    return cores < best_cores if enough else cores > best_cores
-
-
-@kernel
-def _best_run(replay, weight, cores, nodes_left):
-    """Return the first and the last of the neighbouring nodes of one weight that fit best.
-
-    Those of less weight come first, whether they suffice or not.
-    """
-    room, heavy = replay.choice.room, replay.nodes.weight
-    best, best_end, best_cores, best_enough = NOBODY, NOBODY, 0, False
-    first, sum_, count = NOBODY, 0, 0
-    for node in range(len(room) + 1):
-        inside = node < len(room) and room[node] > 0 and heavy[node] <= weight
-        if first != NOBODY and not (inside and heavy[node] == heavy[first]):
-            enough = sum_ >= cores and count >= nodes_left
-            lighter = best != NOBODY and heavy[first] < heavy[best]
-            alike = best != NOBODY and heavy[first] == heavy[best]
-            better = alike and _better(enough, sum_, best_enough, best_cores)
-            if best == NOBODY or lighter or better:
-                best, best_end, best_cores, best_enough = first, node - 1, sum_, enough
-            first = NOBODY
-        if inside:
-            if first == NOBODY:
-                first, sum_, count = node, 0, 0
-            sum_ += room[node]
-            count += 1
-    if best == NOBODY or nodes_left > 1:
-        return best, best_end
-    # Where one node is enough, it is the one with the least room that is.
-    single, least = NOBODY, NEVER
-    for node in range(best, best_end + 1):
-        if cores <= room[node] < least:
-            single, least = node, room[node]
-    return (best, best_end) if single == NOBODY else (single, single)
-
-
-@kernel
-def _best_switch(replay, weight, cores, nodes_left):
-    """Return the first and the last node of the switch that fits best."""
-    room, heavy, leaf = replay.choice.room, replay.nodes.weight, replay.nodes.leaf
-    table = replay.choice.switches
-    first, last, count, sum_ = table[0], table[1], table[2], table[3]
-    count[:] = 0
-    sum_[:] = 0
-    for node in range(len(room)):
-        if room[node] > 0 and heavy[node] <= weight:
-            switch = leaf[node]
-            if count[switch] == 0:
-                first[switch] = node
-            last[switch] = node
-            count[switch] += 1
-            sum_[switch] += room[node]
-    best, best_enough = NOBODY, False
-    for switch in range(len(count)):
-        enough = sum_[switch] >= cores and count[switch] >= nodes_left
-        if count[switch] > 0 and (
-            best == NOBODY or _better(enough, count[switch], best_enough, count[best])
-        ):
-            best, best_enough = switch, enough
-    return (NOBODY, NOBODY) if best == NOBODY else (first[best], last[best])
+from queuesmith.engine.kernels.slurm_ready import room_on
+from queuesmith.engine.kernels.slurm_sets import SHIFT, remove_all
 
 
 @kernel
@@ -189,93 +16,168 @@ def leave_out_outages(nodes, usable, now, end):
 
 
 @kernel
-def choose_now(replay, job, usable):
-    """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
-    ready, row = replay.choice.ready, ready_row(replay, job)
-    if find_ready(replay.ready.at[row], usable, NOW, ready) < replay.jobs.least[job]:
-        return 0
-    return choose_nodes(replay, job, ready, replay.free)
+def choose_nodes(jobs, nodes, choice, job, ready, free):
+    """Choose nodes for a job among those with room; return how many, 0 where it cannot run.
 
-
-@kernel
-def earliest_start(replay, job, usable, now, end):
-    """Return when a job could start on usable nodes as jobs that run end, and choose its nodes.
-
-    Ends are looked at in groups, first of half a minute, each twice as long as the one before;
-    -1 where it cannot start there up to an end.
+    Nodes of less weight are tried first, those of more weight beside them only where they do not
+    suffice.
     """
-    row = ready_row(replay, job)
-    first = first_ready(replay, job, row, usable)
-    if first > end:
-        return NOBODY, 0
-    if first == NOW:
-        count = choose_now(replay, job, usable)
-        if count > 0:
-            return now, count
-    jobs, pieces, knobs = replay.jobs, replay.pieces, replay.knobs
-    due, due_job = replay.running.due, replay.running.due_job
-    window, place, held = 30, 0, replay.counters[HELD]
-    while place < held:
-        last, barrier = NOBODY, 0
-        while place < held:
-            place += 1
-            other = due_job[place - 1]
-            if not _is_on(pieces, jobs.first_piece[other], pieces.count[other], usable):
-                continue
-            if last == NOBODY:
-                barrier = _barrier(knobs, due[place - 1], window)
-            last = place - 1
-            # Where a job on other nodes comes next, the one after it still belongs to the group.
-            if place < held and due[place] > barrier + window:
-                break
-        if last == NOBODY or due[last] > end:
-            break
-        if due[last] >= first:
-            count = _choose_after(replay, job, row, usable, due_job[last])
-            if count > 0:
-                return _when_gone(knobs, due[last], now), count
-        window = _longer(knobs, window)
-        while knobs[ALIGNED] and place < held and due[place] > barrier + window:
-            window = _longer(knobs, window)
-    return NOBODY, 0
-
-
-@kernel
-def _is_on(pieces, first, count, nodes):
-    """Tell whether one of some pieces is on a node of a set."""
-    found = False
-    for piece in range(first, first + count):
-        found |= has(nodes, pieces.node[piece])
-    return found
-
-
-@kernel
-def _barrier(knobs, due, window):
-    """Return from when on a group may last for its window: since Slurm 20.02, round instants."""
-    if not knobs[ALIGNED]:
-        return due
-    return due + window - (due + knobs[EPOCH]) % window
-
-
-@kernel
-def _longer(knobs, window):
-    step = knobs[WINDOW_STEP]
-    return window + step if step > 0 else 2 * window
-
-
-@kernel
-def _when_gone(knobs, due, now):
-    """Return when a job will be gone; one that is over its limit gets some time to end."""
-    return due if due > now else max(due + knobs[KILL_DELAY], now + 1)
-
-
-@kernel
-def _choose_after(replay, job, row, usable, last):
-    """Choose nodes as they will be when a job and all that are due before it are gone."""
-    ready, least = replay.choice.ready, replay.jobs.least[job]
-    if find_ready(replay.ready.at[row], usable, replay.running.expected[last], ready) < least:
+    size, cores, heaviest = 0, 0, -1
+    for word in range(len(ready)):
+        bits, node = ready[word], word << SHIFT
+        while bits:
+            if bits & 1:
+                room = room_on(jobs, nodes, job, free, node)
+                if room > 0:
+                    choice.candidate[size] = node
+                    choice.room[size] = room
+                    choice.left[size] = room
+                    size += 1
+                    cores += room
+                    heaviest = max(heaviest, nodes.weight[node])
+            bits >>= 1
+            node += 1
+    if size < jobs.least[job] or cores < jobs.cores[job]:
         return 0
-    for node in range(len(replay.choice.room)):
-        if has(ready, node):
-            release_until(replay, node, last)
-    return choose_nodes(replay, job, ready, replay.later)
+    for weight in range(heaviest + 1):
+        count, cores = 0, 0
+        for i in range(size):
+            if nodes.weight[choice.candidate[i]] <= weight:
+                count += 1
+                cores += choice.room[i]
+        if count >= jobs.least[job] and cores >= jobs.cores[job]:
+            count = _pick(jobs, nodes, choice, job, weight, size, free)
+            if count > 0:
+                return count
+    return 0
+
+
+@kernel
+def _pick(jobs, nodes, choice, job, weight, size, free):
+    """Choose among the candidates up to a weight."""
+    least = jobs.least[job]
+    most = jobs.most[job] if jobs.most[job] > 0 else size
+    count, cores = 0, jobs.cores[job]
+    while count < most and (cores > 0 or count < least):
+        nodes_left = max(least - count, 1)
+        if jobs.least_loaded[job]:
+            first, last = _least_loaded(nodes, choice, weight, size, free)
+        elif nodes.leaf[0] != NOBODY:
+            first, last = _best_switch(nodes, choice, weight, size, cores, nodes_left)
+        else:
+            first, last = _best_run(nodes, choice, weight, size, cores, nodes_left)
+        if first == NOBODY:
+            break
+        leaf = nodes.leaf[choice.candidate[first]]
+        for i in range(first, last + 1):
+            node = choice.candidate[i]
+            if choice.left[i] == 0 or nodes.weight[node] > weight or nodes.leaf[node] != leaf:
+                continue
+            if count == most or (cores <= 0 and count >= least):
+                break
+            # Each node that is still to come needs a core at least.
+            given = max(min(choice.left[i], cores - max(least - count - 1, 0)), 1)
+            choice.left[i] = 0
+            choice.node[count] = node
+            choice.cores[count] = _held(jobs, nodes, job, node, given)
+            cores -= given
+            count += 1
+    for i in range(size):
+        choice.left[i] = choice.room[i]
+    return count if cores <= 0 and count >= least else 0
+
+
+@kernel
+def _held(jobs, nodes, job, node, given):
+    """Return how many cores of a node a job holds that needs some of them."""
+    if jobs.exclusive[job] == 1:
+        return nodes.cores[node]
+    # A task is on one node, and a core has all its threads.
+    given += -given % jobs.per_task[job]
+    given += -given % nodes.threads[node]
+    return min(given, nodes.cores[node])
+
+
+@kernel
+def _least_loaded(nodes, choice, weight, size, free):
+    best = NOBODY
+    for i in range(size):
+        node = choice.candidate[i]
+        if choice.left[i] > 0 and nodes.weight[node] <= weight:
+            other = choice.candidate[best] if best != NOBODY else node
+            share = free.cores[node] * nodes.cores[other]
+            if best == NOBODY or share > free.cores[other] * nodes.cores[node]:
+                best = i
+    return best, best
+
+
+@kernel
+def _better(enough, cores, best_enough, best_cores):
+    """Tell whether a block of nodes fits better: the least that suffices, or else the largest."""
+    if enough != best_enough:
+        return enough
+    return cores < best_cores if enough else cores > best_cores
+
+
+@kernel
+def _best_run(nodes, choice, weight, size, cores, nodes_left):
+    """Return the first and the last of the neighbouring nodes of one weight that fit best.
+
+    Those of less weight come first, whether they suffice or not.
+    """
+    candidate, left = choice.candidate, choice.left
+    best, best_end, best_cores, best_enough, best_weight = NOBODY, NOBODY, 0, False, NEVER
+    first, sum_ = NOBODY, 0
+    for i in range(size + 1):
+        inside = i < size and left[i] > 0 and nodes.weight[candidate[i]] <= weight
+        if first != NOBODY and not (
+            inside
+            and candidate[i] == candidate[i - 1] + 1
+            and nodes.weight[candidate[i]] == nodes.weight[candidate[first]]
+        ):
+            enough = sum_ >= cores and i - first >= nodes_left
+            own = nodes.weight[candidate[first]]
+            if own < best_weight or (
+                own == best_weight and _better(enough, sum_, best_enough, best_cores)
+            ):
+                best, best_end, best_cores, best_enough = first, i - 1, sum_, enough
+                best_weight = own
+            first = NOBODY
+        if inside:
+            if first == NOBODY:
+                first, sum_ = i, 0
+            sum_ += left[i]
+    if best == NOBODY or nodes_left > 1:
+        return best, best_end
+    # Where one node is enough, it is the one with the least room that is.
+    single, least = NOBODY, NEVER
+    for i in range(best, best_end + 1):
+        if cores <= left[i] < least:
+            single, least = i, left[i]
+    return (best, best_end) if single == NOBODY else (single, single)
+
+
+@kernel
+def _best_switch(nodes, choice, weight, size, cores, nodes_left):
+    """Return the first and the last candidate on the switch that fits best."""
+    table = choice.switches
+    first, last, count, sum_ = table[0], table[1], table[2], table[3]
+    count[:] = 0
+    sum_[:] = 0
+    for i in range(size):
+        node = choice.candidate[i]
+        if choice.left[i] > 0 and nodes.weight[node] <= weight:
+            switch = nodes.leaf[node]
+            if count[switch] == 0:
+                first[switch] = i
+            last[switch] = i
+            count[switch] += 1
+            sum_[switch] += choice.left[i]
+    best, best_enough = NOBODY, False
+    for switch in range(len(count)):
+        enough = sum_[switch] >= cores and count[switch] >= nodes_left
+        if count[switch] > 0 and (
+            best == NOBODY or _better(enough, count[switch], best_enough, count[best])
+        ):
+            best, best_enough = switch, enough
+    return (NOBODY, NOBODY) if best == NOBODY else (first[best], last[best])

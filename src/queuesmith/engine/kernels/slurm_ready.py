@@ -89,18 +89,17 @@ def copy_node(goal, source, node):
 
 
 @kernel
-def release_until(replay, node, last):
+def release_until(pieces, running, free, later, node, last):
     """Work out what will be free on a node when a job and all that are due before it are gone."""
-    pieces, running = replay.pieces, replay.running
     due, order = running.expected[last], running.order[last]
-    copy_node(replay.later, replay.free, node)
+    copy_node(later, free, node)
     piece = pieces.first[node]
     while piece != NOBODY:
         job = pieces.job[piece]
         ends = running.expected[job]
         if ends > due or (ends == due and running.order[job] > order):
             break
-        give_back(pieces, piece, replay.later)
+        give_back(pieces, piece, later)
         piece = pieces.next[piece]
 
 

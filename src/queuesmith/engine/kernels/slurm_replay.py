@@ -6,7 +6,7 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER
 from queuesmith.engine.kernels.slurm_backfill import backfill
-from queuesmith.engine.kernels.slurm_choosing import choose_now, leave_out_outages
+from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
 from queuesmith.engine.kernels.slurm_priority import (
     insert_sorted,
     note_use,
@@ -15,6 +15,7 @@ from queuesmith.engine.kernels.slurm_priority import (
     share_out,
 )
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
+from queuesmith.engine.kernels.slurm_starting import choose_now
 from queuesmith.engine.kernels.slurm_state import (
     BACKFILLS,
     BATCH_DELAY,

@@ -120,8 +120,10 @@ FREE_TYPE = types.NamedTuple([INTS, INTS, INT_TABLE, INTS, INTS], Free)
 class NodeChoice(NamedTuple):
     """Nodes chosen for a job, and what is needed on the way there."""
 
-    room: Any  # the cores of each node that a job could have
-    node: Any
+    candidate: Any  # nodes with room, the cores there, and those not given out yet
+    room: Any
+    left: Any
+    node: Any  # those chosen, and the cores that are held there
     cores: Any
     usable: Any  # sets of nodes
     ready: Any
@@ -130,7 +132,7 @@ class NodeChoice(NamedTuple):
     switches: Any  # first, last, number and cores of the nodes of each
 
 
-CHOICE_TYPE = types.NamedTuple([INTS] * 7 + [INT_TABLE], NodeChoice)
+CHOICE_TYPE = types.NamedTuple([INTS] * 9 + [INT_TABLE], NodeChoice)
 
 
 class NodePieces(NamedTuple):

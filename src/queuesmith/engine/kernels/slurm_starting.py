@@ -1,0 +1,131 @@
+"""When a job could start: now, or as jobs that run reach their limits."""
+
+from queuesmith.compiled import kernel
+from queuesmith.engine.kernels.constants import NOBODY
+from queuesmith.engine.kernels.slurm_choosing import choose_nodes
+from queuesmith.engine.kernels.slurm_ready import (
+    NOW,
+    find_ready,
+    first_ready,
+    ready_row,
+    release_until,
+)
+from queuesmith.engine.kernels.slurm_sets import has
+from queuesmith.engine.kernels.slurm_state import ALIGNED, EPOCH, HELD, KILL_DELAY, WINDOW_STEP
+
+
+@kernel
+def choose_now(replay, job, usable):
+    """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
+    ready, row = replay.choice.ready, ready_row(replay, job)
+    if find_ready(replay.ready.at[row], usable, NOW, ready) < replay.jobs.least[job]:
+        return 0
+    return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.free)
+
+
+@kernel
+def earliest_start(replay, job, usable, now, end):
+    """Return when a job could start on usable nodes as jobs that run end, and choose its nodes.
+
+    Ends are looked at in groups, first of half a minute, each twice as long as the one before;
+    -1 where it cannot start there up to an end.
+    """
+    count = choose_now(replay, job, usable)
+    if count > 0:
+        return now, count
+    row = ready_row(replay, job)
+    first = first_ready(replay, job, row, usable)
+    if first > end:
+        return NOBODY, 0
+    running, pieces, knobs = replay.running, replay.pieces, replay.knobs
+    own, due, due_job = replay.jobs.first_piece, running.due, running.due_job
+    window, held = 30, replay.counters[HELD]
+    place = _next_on(pieces, own, due_job, usable, 0, held)
+    while place < held:
+        barrier = _barrier(knobs, due[place], window)
+        # A group ends with the last job that is due by then, or else with the next on these nodes.
+        place = _last_due(due, place, held, barrier + window)
+        last = _next_on(pieces, own, due_job, usable, place, held)
+        place = last + 1
+        if last == held:
+            last = _last_on(pieces, own, due_job, usable, held - 1)
+        if due[last] > end:
+            break
+        if due[last] >= first:
+            count = _choose_after(replay, job, row, usable, due_job[last])
+            if count > 0:
+                return _when_gone(knobs, due[last], now), count
+        window = _longer(knobs, window)
+        while knobs[ALIGNED] and place < held and due[place] > barrier + window:
+            window = _longer(knobs, window)
+        place = _next_on(pieces, own, due_job, usable, min(place, held), held)
+    return NOBODY, 0
+
+
+@kernel
+def _next_on(pieces, first_piece, due_job, nodes, place, held):
+    """Return the first place from one on of a running job that is on a node of a set."""
+    while place < held and not _is_on(pieces, first_piece[due_job[place]], due_job[place], nodes):
+        place += 1
+    return place
+
+
+@kernel
+def _last_on(pieces, first_piece, due_job, nodes, place):
+    """Return the last place up to one of a running job that is on a node of a set."""
+    while not _is_on(pieces, first_piece[due_job[place]], due_job[place], nodes):
+        place -= 1
+    return place
+
+
+@kernel
+def _is_on(pieces, first, job, nodes):
+    found = False
+    for piece in range(first, first + pieces.count[job]):
+        found |= has(nodes, pieces.node[piece])
+    return found
+
+
+@kernel
+def _last_due(due, place, held, until):
+    """Return the last place of a job that is due by an instant; the one at ``place`` is."""
+    above = held
+    while above - place > 1:
+        middle = (place + above) // 2
+        if due[middle] <= until:
+            place = middle
+        else:
+            above = middle
+    return place
+
+
+@kernel
+def _barrier(knobs, due, window):
+    """Return from when on a group may last for its window: since Slurm 20.02, round instants."""
+    if not knobs[ALIGNED]:
+        return due
+    return due + window - (due + knobs[EPOCH]) % window
+
+
+@kernel
+def _longer(knobs, window):
+    step = knobs[WINDOW_STEP]
+    return window + step if step > 0 else 2 * window
+
+
+@kernel
+def _when_gone(knobs, due, now):
+    """Return when a job will be gone; one that is over its limit gets some time to end."""
+    return due if due > now else max(due + knobs[KILL_DELAY], now + 1)
+
+
+@kernel
+def _choose_after(replay, job, row, usable, last):
+    """Choose nodes as they will be when a job and all that are due before it are gone."""
+    ready, least = replay.choice.ready, replay.jobs.least[job]
+    if find_ready(replay.ready.at[row], usable, replay.running.expected[last], ready) < least:
+        return 0
+    for node in range(len(replay.ready.changed)):
+        if has(ready, node):
+            release_until(replay.pieces, replay.running, replay.free, replay.later, node, last)
+    return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.later)
