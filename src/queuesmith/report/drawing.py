@@ -6,6 +6,7 @@ on a light and on a dark page.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 WIDE_RANGE = 20
 TIME_TICKS = (1, 10, 60, 600, 3600, 21_600, 86_400, 864_000, 8_640_000)
 TIME_NAMES = ("1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d", "100 d")
+#: A label below an axis is broken between words beyond so many characters.
+LABEL_WIDTH = 14
 
 
 def draw_relative(comparison: Comparison) -> go.Figure:
@@ -208,7 +211,8 @@ def _error_bars(below: Any, above: Any) -> dict[str, Any] | None:
 
 
 def _metric_label(comparison: Comparison, metric: str) -> str:
-    title = escape(metric_title(metric), quote=False).replace(" ", "<br>")
+    words = textwrap.wrap(metric_title(metric), LABEL_WIDTH, break_long_words=False)
+    title = "<br>".join(escape(line, quote=False) for line in words)
     higher = comparison.objectives[metric].better == "higher"
     return f"{title}<br>(higher<br>is better)" if higher else title
 

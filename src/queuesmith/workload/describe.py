@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.figures.style import style
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -23,6 +25,9 @@ DAY = 24 * HOUR
 WEEK = 7 * DAY
 
 COLOUR = "#4c6e91"
+_TICKS = {1: "1 s", 60: "1 min", HOUR: "1 h", DAY: "1 d"}
+#: Ticks of an axis that shows the logarithm of seconds.
+_TIME_TICKS = {"tickvals": [math.log10(t) for t in _TICKS], "ticktext": list(_TICKS.values())}
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,10 @@ class Description:
     def plot(self) -> go.Figure:
         """Draw arrivals, load, sizes, runtimes and the accuracy of walltimes."""
         return draw(self.name, self.figure_data())
+
+    def plots(self) -> list[go.Figure]:
+        """Draw the same, each in a figure of its own, for pages that place them."""
+        return draw_each(self.figure_data())
 
     def _repr_html_(self) -> str:
         cells = "".join(
@@ -260,20 +269,34 @@ def draw(name: str, data: FigureData) -> go.Figure:
 
     panels = _panels(data)
     figure = make_subplots(rows=2, cols=3, subplot_titles=[panel[0] for panel in panels])
-    for place, (_, x_title, y_title, x, y) in enumerate(panels):
+    for place, (*_, x, y) in enumerate(panels):
         row, col = place // 3 + 1, place % 3 + 1
         figure.add_trace(go.Bar(x=x, y=y, marker_color=COLOUR), row=row, col=col)
+    style(figure, height=620)
+    for place, (_, x_title, y_title, _, _) in enumerate(panels):
+        row, col = place // 3 + 1, place % 3 + 1
         figure.update_xaxes(title_text=x_title, row=row, col=col)
         figure.update_yaxes(title_text=y_title, row=row, col=col)
-    ticks = {1: "1 s", 60: "1 min", HOUR: "1 h", DAY: "1 d"}
-    figure.update_xaxes(
-        tickvals=[math.log10(t) for t in ticks], ticktext=list(ticks.values()), row=2, col=2
-    )
+    figure.update_xaxes(**_TIME_TICKS, row=2, col=2)
     figure.update_xaxes(type="category", row=2, col=1)
-    figure.update_layout(
-        title=name, template="plotly_white", showlegend=False, bargap=0.05, height=620
-    )
+    figure.update_layout(title=name, showlegend=False, bargap=0.05, meta={})
+    figure.update_layout(margin={"t": 70})
     return figure
+
+
+def draw_each(data: FigureData) -> list[go.Figure]:
+    """Draw the figures of a workload one by one."""
+    import plotly.graph_objects as go
+
+    figures = []
+    for title, x_title, y_title, x, y in _panels(data):
+        figure = go.Figure(go.Bar(x=x, y=y, marker_color=COLOUR))
+        style(figure, height=300, x=x_title, y=y_title)
+        figure.update_layout(title=title, showlegend=False, bargap=0.05, meta={})
+        figures.append(figure)
+    figures[3].update_xaxes(type="category")
+    figures[4].update_xaxes(**_TIME_TICKS)
+    return figures
 
 
 def _panels(data: FigureData) -> list[tuple[str, str, str, Any, Any]]:
