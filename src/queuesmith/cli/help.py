@@ -15,7 +15,7 @@ PANELS = {
     "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
     "Several machines": ("place", "federation", "map"),
-    "Logs and upkeep": ("generate", "convert", "scale", "warm-up"),
+    "Logs and upkeep": ("import", "generate", "convert", "scale", "warm-up"),
 }
 #: The panels of options that belong to no bundle, by their names; all others are the method's.
 OPTION_PANELS = {
