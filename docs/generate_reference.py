@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,18 @@ from typing import Any
 import typer
 
 from queuesmith.cli.app import app
+from queuesmith.cli.options import CountingOptions, LogOptions, MachineOptions, TruthOptions
 
 PAGE = Path(__file__).with_name("cli.md")
+#: Bundles of options that many commands take; each is shown once.
+SHARED = {
+    "Which log": LogOptions,
+    "Which machine": MachineOptions,
+    "How true": TruthOptions,
+    "Which jobs count": CountingOptions,
+}
+#: The command in which each is found.
+SHOWN_BY = "simulate"
 
 INTRODUCTION = """\
 <!-- Made by docs/generate_reference.py; change the help texts of the commands instead. -->
@@ -39,6 +50,10 @@ def reference() -> str:
     """Return the page."""
     group: Any = typer.main.get_command(app)
     parts = [INTRODUCTION, "## Options without a command\n", _table(group.params)]
+    parts.append("## Options of many commands\n")
+    known = {param.name: param for param in group.commands[SHOWN_BY].params}
+    for title, names in _bundles().items():
+        parts += [f"### {title}\n", _table([known[name] for name in names])]
     for name, command in group.commands.items():
         parts += _sections(name, command)
     return "\n".join(parts)
@@ -54,8 +69,31 @@ def _sections(name: str, command: Any) -> list[str]:
         return parts[1:]
     if command.params:
         parts.append(f"    queuesmith {name} {_usage(command.params)}\n")
-        parts.append(_table(command.params))
+        shared = _shared(command.params)
+        hidden = {option for names in shared.values() for option in names}
+        own = [param for param in command.params if param.name not in hidden]
+        parts += [_table(own)] if own else []
+        parts += [_links(shared)] if shared else []
     return parts
+
+
+def _bundles() -> dict[str, list[str]]:
+    """Return the options of each bundle, without the log itself."""
+    return {
+        title: [field.name for field in fields(bundle) if field.name != "log"]
+        for title, bundle in SHARED.items()
+    }
+
+
+def _shared(params: list[Any]) -> dict[str, list[str]]:
+    """Return the bundles that a command takes as a whole."""
+    there = {param.name for param in params}
+    return {title: names for title, names in _bundles().items() if set(names) <= there}
+
+
+def _links(shared: dict[str, list[str]]) -> str:
+    links = [f"[{title.lower()}](#{title.lower().replace(' ', '-')})" for title in shared]
+    return f"Also the options of many commands about {', '.join(links)}.\n"
 
 
 def _usage(params: list[Any]) -> str:

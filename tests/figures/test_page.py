@@ -12,6 +12,8 @@ def test_the_page_holds_all_figures_and_fetches_nothing(tmp_path):
     assert all(name in page for name in ('id="figure-1"', 'id="figure-2"', "first", "second"))
     assert "<h1>A &lt;page&gt;</h1>" in page
     assert 'src="http' not in page
+    assert len(page) < 2_200_000
+    assert "prefers-color-scheme: dark" in page
     assert "default-src 'none'" in page
 
 

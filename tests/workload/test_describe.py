@@ -94,7 +94,7 @@ def test_a_workload_of_no_or_one_job_is_described(small, jobs):
     assert seen.load_by_week == ()
     assert ("jobs", str(jobs)) in seen.rows()
     assert seen.figure_data().by_hour.sum() == jobs
-    assert len(seen.plot().data) == 6
+    assert len(seen.plot().data) == len(seen.plots()) == 6
 
 
 def test_quantiles_of_nothing_are_none():

@@ -21,6 +21,7 @@ from queuesmith.cli import (
     federations,
     fidelity,
     grids,
+    imports,
     learning,
     live,
     logs,
@@ -94,6 +95,7 @@ for command in (
     compiling.warm_up,
 ):
     app.command(cls=PanelCommand)(command)
+app.add_typer(in_panels(imports.app), name="import")
 app.add_typer(in_panels(grids.app), name="map")
 app.add_typer(in_panels(federations.app), name="place")
 app.add_typer(in_panels(federations.federation_app), name="federation")

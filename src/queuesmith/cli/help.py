@@ -16,7 +16,7 @@ PANELS = {
     "Prove": ("gap", "solve", "pareto"),
     "A running cluster": ("slurm",),
     "Several machines": ("place", "federation", "map"),
-    "Logs and upkeep": ("generate", "convert", "scale", "warm-up"),
+    "Logs and upkeep": ("import", "generate", "convert", "scale", "warm-up"),
 }
 #: The panels of options that belong to no bundle, by their names; all others are the method's.
 OPTION_PANELS = {

@@ -38,6 +38,8 @@ def _record(words: Sequence[str]) -> Path | None:
     named = {"--store": "", "--resume": ""}
     if words and words[0] == "sweep":
         named["--out"] = ".unfinished"
+    if words and words[0] == "import":
+        named["--out"] = ".pieces"
     for word, following in zip(words, [*words[1:], ""], strict=True):
         option, equals, value = word.partition("=")
         if option in named:

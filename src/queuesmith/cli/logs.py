@@ -63,7 +63,7 @@ def describe(
     if plot is not None:
         from queuesmith.figures.page import write_figures
 
-        write_figures([description.plot()], plot, title=f"The jobs of {workload.name}")
+        write_figures(description.plots(), plot, title=f"The jobs of {workload.name}")
         tell(f"wrote {plot}", quiet=log.quiet)
     if format is Format.json:
         plain = {column: [asdict(row) for row in rows] for column, rows in waits.items()}

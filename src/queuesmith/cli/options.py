@@ -41,9 +41,11 @@ class LogOptions:
 
     panel: ClassVar = "The log"
     log: Annotated[
-        Path, typer.Argument(help="The job log: SWF, sacct text, events, CSV or Parquet.")
+        Path, typer.Argument(help="The job log: SWF, sacct text, events, CSV, Parquet or Batsim.")
     ]
-    log_format: Annotated[str, _option("auto, swf, sacct, events, csv or parquet.")] = "auto"
+    log_format: Annotated[str, _option("auto, swf, sacct, events, csv, parquet or batsim.")] = (
+        "auto"
+    )
     columns: Annotated[
         str | None, _option("Columns of a sacct text without header: names, or 'xdmod'.")
     ] = None

@@ -6,6 +6,7 @@ on a light and on a dark page.
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Beyond so many times between the largest and the smallest bar the axis is logarithmic.
 WIDE_RANGE = 20
+#: A label below an axis is broken between words beyond so many characters.
+LABEL_WIDTH = 14
 
 
 def draw_relative(comparison: Comparison) -> go.Figure:
@@ -113,6 +116,7 @@ def _error_bars(below: Any, above: Any) -> dict[str, Any] | None:
 
 
 def _metric_label(comparison: Comparison, metric: str) -> str:
-    title = escape(metric_title(metric), quote=False).replace(" ", "<br>")
+    words = textwrap.wrap(metric_title(metric), LABEL_WIDTH, break_long_words=False)
+    title = "<br>".join(escape(line, quote=False) for line in words)
     higher = comparison.objectives[metric].better == "higher"
     return f"{title}<br>(higher<br>is better)" if higher else title

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
 from queuesmith.base.files import atomic_write
-from queuesmith.figures.page import SECURITY
+from queuesmith.figures.page import embedded, page_html
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.sections import (
     Section,
     definitions_section,
-    json_script,
     reproduce_section,
     standard_sections,
 )
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     #: What a section of one's own holds: HTML, a figure, or several of them.
     Content: TypeAlias = str | go.Figure | Sequence[str | go.Figure]
 
-SCRIPTS = ("report.js", "gantt_data.js", "gantt_paint.js", "gantt.js")
+SCRIPTS = ("gantt_data.js", "gantt_paint.js", "gantt.js")
 
 
 def write_report(
@@ -98,12 +97,7 @@ class _Plots:
         self._number = count(1)
 
     def embed(self, figure: go.Figure) -> str:
-        name = f"plot-{next(self._number)}"
-        height = int(figure.layout.height or 450)
-        return (
-            f'<div class="plot" data-source="{name}" style="height:{height}px"></div>'
-            f"{json_script(name, str(figure.to_json()))}"
-        )
+        return embedded(figure, f"plot-{next(self._number)}")
 
 
 def _extra(number: int, title: str, content: Content, plots: _Plots) -> Section:
@@ -113,37 +107,19 @@ def _extra(number: int, title: str, content: Content, plots: _Plots) -> Section:
 
 
 def _page(title: str, description: str | None, sections: Sequence[Section]) -> str:
-    from plotly.offline import get_plotlyjs
-
     links = "".join(f'<a href="#{each.anchor}">{escape(each.title)}</a>' for each in sections)
     lead = f'<p class="lead">{escape(description)}</p>' if description else ""
     body = "\n".join(
         f'<section id="{each.anchor}"><h2>{escape(each.title)}</h2>{each.body}</section>'
         for each in sections
     )
-    scripts = "\n".join(f"<script>{_resource(name)}</script>" for name in SCRIPTS)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{SECURITY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="Queuesmith {__version__}">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{_resource("report.css")}</style>
-</head>
-<body>
-<header class="top"><h1>{escape(title)}</h1>{lead}<nav aria-label="Sections">{links}</nav></header>
-<main>
-{body}
-</main>
-<footer>Made by Queuesmith {__version__}. This page holds all its data and fetches nothing.</footer>
-<script>{get_plotlyjs()}</script>
-{scripts}
-</body>
-</html>
-"""
+    return page_html(
+        title,
+        body,
+        head=f'{lead}<nav aria-label="Sections">{links}</nav>',
+        generator=f"Queuesmith {__version__}",
+        scripts=[_resource(name) for name in SCRIPTS],
+    )
 
 
 def _resource(name: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.cluster import Cluster
+from queuesmith.figures.page import json_script
 from queuesmith.policy import as_policy
 from queuesmith.report.caution import conclusion, history_caution
 from queuesmith.report.comparison import Comparison
@@ -19,12 +20,15 @@ from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
 from queuesmith.report.placed import best_proven, draw_place_use, place_use, proof_table
 from queuesmith.report.table import html_table
-from queuesmith.report.wording import duration, round_duration
+from queuesmith.report.wording import duration, plain, round_duration
 from queuesmith.schedule.metrics import METRICS
+from queuesmith.workload.waits import columns_of, waits_by
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+#: Of users and accounts so many are shown, those with the most jobs.
+MOST_PARTS = 20
 #: Turns a figure into HTML.
 Embed = Callable[["go.Figure"], str]
 
@@ -38,13 +42,6 @@ class Section:
     body: str
 
 
-def json_script(name: str, data: str | dict[str, Any]) -> str:
-    """Return data for a script of the page; nothing in it can end the element."""
-    text = data if isinstance(data, str) else json.dumps(data, separators=(",", ":"))
-    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return f'<script type="application/json" id="{name}">{text}</script>'
-
-
 def standard_sections(
     comparison: Comparison, embed: Embed, *, although_untrue: bool = False
 ) -> list[Section]:
@@ -54,6 +51,7 @@ def standard_sections(
         comparison_section(comparison, embed, although_untrue=although_untrue),
         *proof_sections(comparison),
         waits_section(comparison, embed),
+        *parts_sections(comparison),
         over_time_section(comparison, embed),
         gantt_section(comparison),
         *place_sections(comparison, embed),
@@ -155,6 +153,46 @@ def waits_section(comparison: Comparison, embed: Embed) -> Section:
     return Section("waits", "Waits", body)
 
 
+def parts_sections(comparison: Comparison) -> list[Section]:
+    """Show the mean wait by partition, quality of service, account, user, size and hour."""
+    if comparison.schedules[0].own_submit is not None:
+        return []
+    tables = "".join(
+        f"<h3>By {escape(column)}</h3>{_parts_table(comparison, column)}"
+        for column in columns_of(comparison.workload)
+    )
+    body = (
+        "<p>Mean waits in hours, and the longest below them. A click on a head sorts; of users and "
+        f"accounts the {MOST_PARTS} with the most jobs are shown. Hours are those of the "
+        f"submission.</p>{tables}"
+    )
+    return [Section("parts", "Who waits how long", body)]
+
+
+def _parts_table(comparison: Comparison, column: str) -> str:
+    jobs = comparison.workload
+    found = {s.policy: waits_by(jobs, s.wait, column) for s in comparison.schedules}
+    first = next(iter(found.values()))
+    shown = [row.part for row in first][: None if column in ("size", "hour") else MOST_PARTS]
+    by_part = {policy: {row.part: row for row in rows} for policy, rows in found.items()}
+    heads = "".join(f'<th scope="col">{escape(policy)}</th>' for policy in found)
+    counts = {row.part: row.jobs for row in first}
+    rows = "".join(
+        f'<tr><th scope="row">{escape(part)}</th><td>{counts[part]:,}</td>'
+        + "".join(
+            f"<td>{plain(rows[part].mean / 3600)}"
+            f"<small>{plain(rows[part].longest / 3600)}</small></td>"
+            for rows in by_part.values()
+        )
+        + "</tr>"
+        for part in shown
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr><th scope="col">{escape(column)}</th>'
+        f'<th scope="col">jobs</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
 def over_time_section(comparison: Comparison, embed: Embed) -> Section:
     """Show how busy the machine is and how long its queue."""
     from queuesmith.report.drawing import draw_over_time
@@ -185,7 +223,7 @@ def gantt_section(comparison: Comparison, most_jobs: int = MOST_JOBS) -> Section
         "part. Wheel: zoom in time; with Shift: zoom in cores. Drag: move. Double click: whole. "
         f"Point at a job for its details.{partial}</p>"
         '<div class="gantt" data-source="gantt-data"></div>'
-        f"{json_script('gantt-data', payload)}"
+        f"{json_script('gantt-data', json.dumps(payload, separators=(',', ':')))}"
         f'<p class="note">{_where(comparison)}</p>'
     )
     return Section("gantt", "Gantt chart", body)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.figures.style import style
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -139,6 +141,10 @@ class Description:
         """Draw arrivals, load, sizes, runtimes and the accuracy of walltimes."""
         return draw(self.name, self.figure_data())
 
+    def plots(self) -> list[go.Figure]:
+        """Draw the same, each in a figure of its own, for pages that place them."""
+        return draw_each(self.figure_data())
+
     def _repr_html_(self) -> str:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
@@ -260,17 +266,34 @@ def draw(name: str, data: FigureData) -> go.Figure:
 
     drawn = panels(data)
     figure = make_subplots(rows=2, cols=3, subplot_titles=[panel[0] for panel in drawn])
-    for place, (_, x_title, y_title, x, y) in enumerate(drawn):
+    for place, (*_, x, y) in enumerate(drawn):
         row, col = place // 3 + 1, place % 3 + 1
         figure.add_trace(go.Bar(x=x, y=y, marker_color=COLOUR), row=row, col=col)
+    style(figure, height=620)
+    for place, (_, x_title, y_title, _, _) in enumerate(drawn):
+        row, col = place // 3 + 1, place % 3 + 1
         figure.update_xaxes(title_text=x_title, row=row, col=col)
         figure.update_yaxes(title_text=y_title, row=row, col=col)
     figure.update_xaxes(**runtime_ticks(), row=2, col=2)
     figure.update_xaxes(type="category", row=2, col=1)
-    figure.update_layout(
-        title=name, template="plotly_white", showlegend=False, bargap=0.05, height=620
-    )
+    figure.update_layout(title=name, showlegend=False, bargap=0.05, meta={})
+    figure.update_layout(margin={"t": 70})
     return figure
+
+
+def draw_each(data: FigureData) -> list[go.Figure]:
+    """Draw the figures of a workload one by one."""
+    import plotly.graph_objects as go
+
+    figures = []
+    for title, x_title, y_title, x, y in panels(data):
+        figure = go.Figure(go.Bar(x=x, y=y, marker_color=COLOUR))
+        style(figure, height=300, x=x_title, y=y_title)
+        figure.update_layout(title=title, showlegend=False, bargap=0.05, meta={})
+        figures.append(figure)
+    figures[3].update_xaxes(type="category")
+    figures[4].update_xaxes(**runtime_ticks())
+    return figures
 
 
 def runtime_ticks() -> dict[str, Any]:

@@ -8,12 +8,19 @@ from typing import Any
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, format_suffix, read_bytes
 from queuesmith.base.registry import known
+from queuesmith.workload.batsim import parse_batsim
 from queuesmith.workload.clean import Overrun
 from queuesmith.workload.dependencies import with_dependencies
 from queuesmith.workload.events import parse_events
 from queuesmith.workload.sacct import parse_sacct
 from queuesmith.workload.swf import parse_swf, write_swf
-from queuesmith.workload.tables import parse_csv, parse_parquet, write_csv, write_parquet
+from queuesmith.workload.tables import (
+    check_parquet,
+    parse_csv,
+    parse_parquet,
+    write_csv,
+    write_parquet,
+)
 from queuesmith.workload.workload import Workload
 
 READERS: dict[str, Callable[..., Workload]] = {
@@ -22,6 +29,7 @@ READERS: dict[str, Callable[..., Workload]] = {
     "events": parse_events,
     "csv": parse_csv,
     "parquet": parse_parquet,
+    "batsim": parse_batsim,
 }
 WRITERS: dict[str, Callable[[Workload, AnyPath], None]] = {
     "swf": write_swf,
@@ -36,6 +44,7 @@ FORMAT_OF_SUFFIX = {
     ".tsv": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".json": "batsim",
 }
 
 
@@ -56,8 +65,8 @@ def read(
     path
         The file, plain or gzipped.
     format
-        ``"swf"``, ``"sacct"``, ``"events"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name
-        of the file, and where that does not tell, by its content.
+        ``"swf"``, ``"sacct"``, ``"events"``, ``"csv"``, ``"parquet"``, ``"batsim"``, or ``"auto"``:
+        by the name of the file, and where that does not tell, by its content.
     columns
         What the columns of a sacct log without a header line are: ``"xdmod"`` or their names.
     timezone
@@ -114,15 +123,26 @@ def write(workload: Workload, path: AnyPath, format: str = "auto") -> None:
     format
         ``"swf"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name of the file.
     """
+    WRITERS[_written_format(path, format)](workload, path)
+
+
+def check_writable(path: AnyPath) -> None:
+    """Raise where a log could not be written to a file of this name, before it is there."""
+    if _written_format(path, "auto") == "parquet":
+        check_parquet()
+
+
+def _written_format(path: AnyPath, format: str) -> str:
     _check_format(format, WRITERS, "written")
-    if format == "auto":
-        format = FORMAT_OF_SUFFIX.get(format_suffix(path), "unknown")
-        if format not in WRITERS:
-            raise UsageError(
-                f"the name '{path}' does not tell a format that can be written. "
-                f"End it in .swf, .swf.gz, .csv or .parquet, or name one of: {', '.join(WRITERS)}."
-            )
-    WRITERS[format](workload, path)
+    if format != "auto":
+        return format
+    by_name = FORMAT_OF_SUFFIX.get(format_suffix(path), "unknown")
+    if by_name not in WRITERS:
+        raise UsageError(
+            f"the name '{path}' does not tell a format that can be written. "
+            f"End it in .swf, .swf.gz, .csv or .parquet, or name one of: {', '.join(WRITERS)}."
+        )
+    return by_name
 
 
 def _check_format(format: str, formats: Collection[str], verb: str) -> None:

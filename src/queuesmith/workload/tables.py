@@ -159,6 +159,11 @@ def write_parquet(workload: Workload, path: AnyPath) -> None:
         parquet.write_table(table, file)
 
 
+def check_parquet() -> None:
+    """Raise where Parquet cannot be written here."""
+    _pyarrow(OutputError)
+
+
 def _one_line(text: str) -> str:
     """Return text without line ends and other control characters, which CSV cannot hold safely."""
     return text if text.isprintable() else _CONTROL.sub(" ", text)
