@@ -19,6 +19,8 @@ from queuesmith.grid.options import MapOptions
 FEW_PAIRS, FEW_SECONDS = 2_000, 2.0
 #: More pairs than this for each second leave the exact method too little time for its bound.
 PAIRS_A_SECOND = 30_000
+#: The same for both criteria together, where jobs do not agree on the machines.
+BOTH_PAIRS_A_SECOND = 2_000
 #: Above this consistency, machines have nearly the same order for all jobs.
 CONSISTENT = 0.9
 
@@ -49,11 +51,9 @@ def choose_method(matrix: EtcMatrix, options: MapOptions) -> MethodChoice:
     if options.objective == "flowtime":
         return MethodChoice("exact", "queuesmith", "the least flowtime is found and proven")
     if options.objective == "simultaneous":
-        return _for_both(matrix, pairs)
+        return _for_both(matrix, pairs, options.seconds)
     if pairs < FEW_PAIRS and options.seconds < FEW_SECONDS:
-        return _genetic(
-            f"{options.seconds:g} s are too few for a proof: annealing finds more"
-        )
+        return _genetic(f"{options.seconds:g} s are too few for a proof: annealing finds more")
     if pairs > PAIRS_A_SECOND * options.seconds:
         return _genetic(
             f"{pairs:,} pairs of job and machine are too many for the bound that guides exact in "
@@ -64,13 +64,16 @@ def choose_method(matrix: EtcMatrix, options: MapOptions) -> MethodChoice:
     )
 
 
-def _for_both(matrix: EtcMatrix, pairs: int) -> MethodChoice:
-    """For makespan and flowtime together: exact only where few jobs agree on the machines."""
-    consistency = describe(matrix).consistency if pairs < FEW_PAIRS else 0.0
-    if consistency >= CONSISTENT:
-        why = f"{pairs:,} pairs, and jobs agree on the machines ({100 * consistency:.0f} %)"
-        return MethodChoice("exact", "queuesmith", why)
-    return _genetic("for both criteria together it was the best on generated instances")
+def _for_both(matrix: EtcMatrix, pairs: int, seconds: float) -> MethodChoice:
+    """For makespan and flowtime together: by size, and by how far jobs agree on the machines."""
+    few = pairs < FEW_PAIRS
+    if few or pairs <= BOTH_PAIRS_A_SECOND * seconds:
+        agreed = describe(matrix).consistency
+        if few == (agreed >= CONSISTENT):
+            says = "agree" if agreed >= CONSISTENT else "do not agree"
+            why = f"{pairs:,} pairs, and jobs {says} on the machines ({100 * agreed:.0f} %)"
+            return MethodChoice("exact", "queuesmith", why)
+    return _genetic("for both criteria together it was the best on generated instances like it")
 
 
 def _genetic(why: str) -> MethodChoice:
