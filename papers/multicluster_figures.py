@@ -1,79 +1,105 @@
-"""Figures 3 and 4 of the multi-cluster study, drawn."""
+"""Figures 3 and 4 of the multi-cluster study, drawn: means over seeds with 95 % intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from queuesmith.federation.model.placed import compaction_percent, last_end
+from papers.multicluster_runs import LOADS, PAPER_HEURISTICS, SLOT_PERCENTS
+from papers.study import mean_and_half
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import style
 
 if TYPE_CHECKING:
-    from papers.multicluster import Compared
+    from papers.multicluster_tables import Summary
 
 
-def slot_data(rows: Sequence[dict[str, object]]) -> dict[str, list[float]]:
-    """Return the lines of figure 3: makespans, seconds and compaction by slot size."""
+def all_figures(summary: Summary) -> dict[str, Any]:
+    """Draw figures 3, 4(a) and 4(b), and the streams, by their titles."""
     return {
-        "slot size, % of the mean base time": [float(str(row["slot %"])) for row in rows],
-        "makespan of the slot model": [float(str(row["makespan then"])) for row in rows],
-        "optimum without slots": [float(str(row["optimum without slots"])) for row in rows],
-        "seconds of HiGHS": [float(str(row["MIP s"])) for row in rows],
-        "compaction, %": [float(str(row["compaction %"])) for row in rows],
+        "Figure 3: the size of the time slots": draw_slots(summary),
+        "Figure 4a: makespan above the optimum": draw_workloads(summary, compaction=False),
+        "Figure 4b: compaction": draw_workloads(summary, compaction=True),
+        "Streams: the mean wait of oas against each heuristic": draw_streams(summary),
     }
 
 
-def draw_slots(data: dict[str, list[float]]) -> Any:
-    """Draw figure 3."""
+def draw_slots(summary: Summary) -> Any:
+    """Draw figure 3: what slots cost, and how much of the nodes' time they leave in use."""
     from plotly.subplots import make_subplots
 
-    names = list(data)
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.06)
-    for colour, (name, row) in enumerate(zip(names[1:], (1, 1, 2, 3), strict=True)):
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1)
+    lines = {
+        "loss, %": [summary.loss(p) for p in SLOT_PERCENTS],
+        "compaction, %": [[x["compaction"] for x in summary.slot_pieces[p]] for p in SLOT_PERCENTS],
+    }
+    for row, (name, values) in enumerate(lines.items(), 1):
         figure.add_scatter(
-            x=data[names[0]],
-            y=data[name],
+            x=list(SLOT_PERCENTS),
             name=name,
             mode="lines+markers",
-            line={"color": POLICY_COLOURS[colour]},
+            line={"color": POLICY_COLOURS[row - 1]},
             row=row,
             col=1,
+            **_bars(values),
         )
-    _titled(figure, "Figure 3: the size of the time slots", 760)
-    for row, title in ((1, "makespan, s"), (2, "seconds"), (3, "%")):
-        figure.update_yaxes(title=title, rangemode="tozero", row=row, col=1)
-    figure.update_xaxes(title=names[0], row=3, col=1)
-    return figure
+        figure.update_yaxes(title=name, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title="slot size, % of the mean base time", row=2, col=1)
+    return _titled(figure, "Figure 3: the size of the time slots", 560)
 
 
-def draw_workloads(workloads: Sequence[Compared], *, compaction: bool) -> Any:
-    """Draw figure 4(a), the makespans, or 4(b), the compaction degrees."""
+def draw_workloads(summary: Summary, *, compaction: bool) -> Any:
+    """Draw figure 4(a), how far makespans are above the optimum, or 4(b), the compaction."""
+    import plotly.graph_objects as go
+
+    from papers.multicluster_tables import METHODS
+
+    figure = go.Figure()
+    names = list(summary.workloads)
+    for colour, method in enumerate(METHODS if compaction else METHODS[:-1]):
+        values = [
+            [piece[method]["compaction"] for piece in summary.workloads[name]]
+            if compaction
+            else summary.above(name, method)
+            for name in names
+        ]
+        figure.add_bar(
+            x=names,
+            name=method,
+            marker_color=POLICY_COLOURS[colour % len(POLICY_COLOURS)],
+            **_bars(values),
+        )
+    figure.update_layout(barmode="group")
+    figure.update_yaxes(title="compaction, %" if compaction else "above the optimum, %")
+    title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan above the optimum"
+    return _titled(figure, title, 460)
+
+
+def draw_streams(summary: Summary) -> Any:
+    """Draw by how much oas changes the mean wait of streams against each heuristic."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for colour, method in enumerate(workloads[0].schedules):
-        found = [each.schedules[method] for each in workloads]
+    for colour, load in enumerate(LOADS):
+        values = [
+            [100 * (p["oas"]["wait"] / p[name]["wait"] - 1) for p in summary.streams_at[load]]
+            for name in PAPER_HEURISTICS
+        ]
         figure.add_bar(
-            x=[each.name for each in workloads],
-            y=[compaction_percent(each) if compaction else last_end(each) for each in found],
-            name=method,
-            marker_color=POLICY_COLOURS[colour % len(POLICY_COLOURS)],
+            x=[name.upper() for name in PAPER_HEURISTICS],
+            name=f"load {load:g}",
+            marker_color=POLICY_COLOURS[colour],
+            **_bars(values),
         )
-    title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan"
-    figure.update_layout(barmode="group")
-    _titled(figure, title, 460)
-    figure.update_yaxes(title="%" if compaction else "seconds")
-    return figure
+    figure.update_yaxes(title="change of the mean wait by oas, %")
+    return _titled(figure, "Streams: oas against each heuristic", 460)
 
 
-def all_figures(slots: Sequence[dict[str, object]], workloads: Sequence[Compared]) -> list[Any]:
-    """Draw figures 3 and 4."""
-    return [
-        draw_slots(slot_data(slots)),
-        draw_workloads(workloads, compaction=False),
-        draw_workloads(workloads, compaction=True),
-    ]
+def _bars(values: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return means and half intervals as Plotly takes them."""
+    found = [mean_and_half(some) if some else (None, None) for some in values]
+    halves = [half or 0.0 for _, half in found]
+    return {"y": [mean for mean, _ in found], "error_y": {"type": "data", "array": halves}}
 
 
 def _titled(figure: Any, title: str, height: int) -> Any:

@@ -25,3 +25,15 @@ def markdown(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(str(row.get(head, "-")) for head in heads) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and half its 95 % interval (Student's t); None of fewer than two values."""
+    count = len(values)
+    mean = sum(values) / count
+    if count < 2:
+        return mean, None
+    from scipy.stats import t
+
+    deviation = (sum((value - mean) ** 2 for value in values) / (count - 1)) ** 0.5
+    return mean, float(t.ppf(0.975, count - 1)) * deviation / count**0.5

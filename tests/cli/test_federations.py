@@ -96,6 +96,12 @@ def test_queues_and_federations_are_made_by_chance(run, tmp_path):
     assert run("federation", "generate", *words, "--out", "a.toml").code == 0
     assert Federation.read(tmp_path / "a.toml").nodes == 40
     assert run("place", "generate", "odd", "--out", "a.csv").code == 2
+    words = ["--jobs", "30", "--load", "2", "--on", "a.toml", "--out", "b.csv"]
+    assert run("place", "generate", "general", *words).code == 0
+    arriving = FederationJobs.read(tmp_path / "b.csv")
+    assert arriving.submit[0] == 0
+    assert arriving.submit[-1] > 0
+    assert run("place", "generate", "general", "--on", "a.toml", "--out", "b.csv").code == 2
 
 
 def test_arriving_jobs_are_replayed(run, paper, tmp_path):

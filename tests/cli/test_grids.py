@@ -87,6 +87,32 @@ def test_dynamic_compares_methods_over_loads(run):
     assert len(json.loads(outcome.out)) == 6
 
 
+def test_dynamic_takes_an_objective_and_a_preset(run):
+    words = ["--jobs", 12, "--machines", 3, "--loads", "0.9", "--methods", "ga"]
+    more = ["--objective", "flowtime", "--preset", "steady-state", "--decision-seconds", 0.01]
+    assert run("map", "dynamic", *words, *more, "--format", "csv").code == 0
+    wrong = run("map", "dynamic", *words, "--preset", "none")
+    assert (wrong.code, "no preset 'none'" in wrong.err) == (2, True)
+
+
+def test_a_comparison_fits_a_terminal(run, instance):
+    outcome = run("map", "compare", instance, "--methods", "olb,min-min")
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    assert "no mapping is below" in outcome.err
+
+
+def test_independent_runs_are_asked_for(run, instance):
+    words = ["--method", "ga", "--generations", 2, "--runs", 3, "--format", "json"]
+    found = json.loads(run("map", instance, *words).out)
+    assert found["runs"] == 3
+    assert found["makespan"] <= found["makespan_mean"] * (1 + 1e-9)
+
+
+def test_without_a_method_it_says_what_was_chosen(run, instance):
+    outcome = run("map", instance, "--objective", "flowtime")
+    assert "note: exact was chosen: the least flowtime is found and proven" in outcome.err
+
+
 def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
     words = ["--speeds", "1,2,40", "--methods", "min-min", "--loads", "0.7"]
     options = ["--up-seconds", "20000", "--format", "json"]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from queuesmith.base.errors import UsageError
+from queuesmith.grid.choosing import choose_method
 from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.etc.mapping import machine_of
 from queuesmith.grid.methods import METHODS, compare_methods, map_jobs, objective_bound
@@ -98,3 +99,47 @@ def test_without_scipy_a_heuristic_maps_and_says_why_there_is_no_bound(monkeypat
     mapping = map_jobs(generate_etc("u_i_hilo", 5, 2, seed=1), "mct")
     assert mapping.lower_bound is None
     assert "queuesmith[exact]" in mapping.facts["bound"]
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "method", "words"),
+    [
+        ((64, 8), MapOptions(seconds=1), "ga", "too few for a proof"),
+        ((64, 8), MapOptions(seconds=5), "exact", "are enough"),
+        ((512, 16), MapOptions(seconds=5), "exact", "are enough"),
+        ((900, 64), MapOptions(seconds=1), "ga", "too many for the bound"),
+        ((64, 8), MapOptions(objective="flowtime"), "exact", "proven"),
+        ((64, 8), MapOptions(objective="simultaneous"), "exact", "agree on the machines"),
+        ((512, 16), MapOptions(objective="simultaneous"), "ga", "both criteria"),
+        ((512, 16), MapOptions(generations=5), "ga", "only ga has"),
+        ((512, 16), MapOptions(runs=5), "ga", "only ga has"),
+    ],
+)
+def test_the_method_is_chosen_by_the_instance_and_the_time(size, options, method, words):
+    choice = choose_method(generate_etc("u_c_hihi", *size, seed=3), options)
+    assert choice.method == method
+    assert words in choice.why
+
+
+def test_an_inconsistent_instance_is_told_from_a_consistent_one():
+    both = MapOptions(objective="simultaneous")
+    assert choose_method(generate_etc("u_c_hihi", 64, 8, seed=3), both).method == "exact"
+    assert choose_method(generate_etc("u_i_hihi", 64, 8, seed=3), both).method == "ga"
+
+
+def test_a_mapping_without_a_method_says_what_was_chosen_and_why():
+    matrix = generate_etc("u_c_hihi", 20, 3, seed=3)
+    found = map_jobs(matrix, options=MapOptions(objective="flowtime"))
+    assert (found.facts["chosen"], found.policy) == ("exact", "exact")
+    assert "proven" in found.facts["why"]
+
+
+def test_independent_runs_give_the_best_of_all_and_their_mean():
+    matrix = generate_etc("u_i_hilo", 30, 4, seed=1)
+    options = MapOptions(generations=3, preset="carretero", runs=4)
+    found = verify(map_jobs(matrix, "ga", options))
+    assert found.facts["runs"] == 4
+    assert found.makespan <= found.facts["makespan_mean"] * (1 + 1e-9)
+    assert found.facts["makespan_std"] > 0
+    with pytest.raises(UsageError, match="runs is 4, but method 'mct' has none"):
+        map_jobs(matrix, "mct", MapOptions(runs=4))

@@ -201,17 +201,36 @@ def generate(
     most_tasks: Annotated[
         int | None, typer.Option(help="Tasks of the widest job of kind general.")
     ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(help="Let them arrive over time: work that arrives, over what --on could do."),
+    ] = None,
+    on: Annotated[
+        Path | None, typer.Option(help="The federation of --load, TOML; by default the paper's.")
+    ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Make a queue by chance."""
-    from queuesmith.federation.model.generate import PAPER_QUEUES, generate_queue, paper_queue
+    from queuesmith.federation import Federation
+    from queuesmith.federation.model.generate import (
+        PAPER_QUEUES,
+        generate_queue,
+        paper_federation,
+        paper_queue,
+        with_arrivals,
+    )
 
     check_targets(out)
+    if on is not None and load is None:
+        raise UsageError(f"--on is {on}, but it only says where a --load arrives. Give --load 1.")
     if kind in PAPER_QUEUES:
         queue = paper_queue(kind, seed=seed)
     else:
         queue = generate_queue(kind, jobs, nodes=nodes, most_tasks=most_tasks, seed=seed)
+    if load is not None:
+        clusters = paper_federation() if on is None else Federation.read(on)
+        queue = with_arrivals(queue, clusters, load=load, seed=seed)
     queue.write(out)
     tell(f"wrote {out}: {len(queue)} jobs, {queue.tasks.sum()} tasks", quiet=quiet)
 

@@ -33,7 +33,11 @@ Report = Annotated[
     Path | None, typer.Option(help="Write a page with figures and a Gantt chart: FILE.html.")
 ]
 
-SHOWN = ("instance", "method", "makespan", "flowtime", "lower_bound", "gap_percent", "status")
+#: The columns of a comparison, by what they are called in JSON and CSV; short, to fit a terminal.
+SHOWN = {
+    "method": "method", "makespan": "makespan", "flowtime": "flowtime", "gap_percent": "gap %",
+    "status": "status", "seconds": "s",
+}  # fmt: skip
 #: What a report tells of mappings, and of replays of jobs that arrive over time.
 MAPPING_METRICS = ("makespan", "flowtime", "fitness", "load_balance", "utilization")
 REPLAY_METRICS = ("mean_response", "max_response", "makespan", "flowtime", "utilization")
@@ -84,12 +88,17 @@ class MethodOptions:
         int | None,
         typer.Option(help="Stop ga after so many generations instead: same seed, same result."),
     ] = MapOptions.generations
+    runs: Annotated[
+        int,
+        typer.Option(help="Independent runs of ga; the best is shown, with mean and deviation."),
+    ] = MapOptions.runs
     seed: Annotated[
         int,
         typer.Option(help="What chance follows from; same result if no clock stops the method."),
     ] = MapOptions.seed
     workers: Annotated[
-        int | None, typer.Option(help="Threads of exact; by default one for each core.")
+        int | None,
+        typer.Option(help="Threads of exact, by default one for each core; runs of ga at once."),
     ] = MapOptions.workers
 
     def checked(self) -> MapOptions:
@@ -105,8 +114,11 @@ def run(
     instance: InstanceOptions,
     options: MethodOptions,
     method: Annotated[
-        str, typer.Option(help="A heuristic such as min-min, ga, or exact.")
-    ] = "exact",
+        str,
+        typer.Option(
+            help="A heuristic such as min-min, ga, exact, or auto: what suits the instance."
+        ),
+    ] = "auto",
     out: Annotated[
         Path | None, typer.Option(help="Write job, machine, start and finish as CSV.")
     ] = None,
@@ -127,6 +139,8 @@ def run(
         tell(f"wrote {out}", quiet=quiet)
     _write_report([mapping], report, MAPPING_METRICS, context, quiet=quiet)
     facts = mapping_facts(mapping)
+    if "chosen" in facts:
+        tell(f"note: {facts['chosen']} was chosen: {facts['why']}", quiet=quiet)
     if format is Format.json:
         print_json(facts)
     else:
@@ -164,9 +178,14 @@ def compare(
         found = compare_methods(matrices, names(methods), chosen, progress=done)
     _write_report(found, report, MAPPING_METRICS, context, quiet=quiet)
     rows = [mapping_facts(mapping) for mapping in found]
-    if format is Format.table:
-        rows = [{key: row[key] for key in (*SHOWN, "seconds")} for row in rows]
-    print_rows(rows, format)
+    if format is not Format.table:
+        print_rows(rows, format)
+        return
+    for name in dict.fromkeys(row["instance"] for row in rows):
+        mine = [row for row in rows if row["instance"] == name]
+        bound = max((row["lower_bound"] for row in mine if row["lower_bound"]), default=None)
+        tell(f"{name}: no mapping is below {bound:,.6g}" if bound else str(name), quiet=quiet)
+        print_rows([{head: row[key] for key, head in SHOWN.items()} for row in mine], format)
 
 
 def _write_report(
@@ -279,6 +298,12 @@ def dynamic(
     down_seconds: Annotated[
         float, typer.Option(help="How long it stays away on average.")
     ] = 3600.0,
+    objective: Annotated[
+        str, typer.Option(help=f"What ga and exact minimise: {', '.join(OBJECTIVES)}.")
+    ] = MapOptions.objective,
+    preset: Annotated[
+        str, typer.Option(help="Configuration of ga: a preset, or a TOML file.")
+    ] = str(MapOptions.preset),
     decision_seconds: Annotated[
         float, typer.Option(help="Time for each decision of ga and exact.")
     ] = 0.2,
@@ -297,7 +322,10 @@ def dynamic(
         scenario = _chance(jobs, machines, seed, up_seconds, down_seconds)
     else:
         scenario = _from_log(log, speeds, seed, up_seconds, down_seconds)
-    chosen = {name: _mapper(name, decision_seconds, seed) for name in names(methods)}
+    options = MapOptions(
+        objective=objective, preset=preset, seconds=decision_seconds, seed=seed, workers=1
+    )
+    chosen = {name: _mapper(name, options) for name in names(methods)}
     wanted = numbers(loads, "loads") if loads else []
     if report is not None and len(wanted) > 1:
         raise UsageError(
@@ -352,13 +380,14 @@ def _from_log(
     return scenario_from_log(workload, rates, events=events, seed=seed)
 
 
-def _mapper(name: str, seconds: float, seed: int) -> str | Callable[[EtcMatrix], NDArray[Any]]:
+def _mapper(name: str, options: MapOptions) -> str | Callable[[EtcMatrix], NDArray[Any]]:
+    """Return a method by its name, or what decides by it; its preset is checked beforehand."""
     from queuesmith.grid.etc import machine_of
-    from queuesmith.grid.methods import map_jobs
+    from queuesmith.grid.methods import check_method, map_jobs
 
-    if name not in ("ga", "exact"):
+    if name not in ("ga", "exact", "auto"):
         return name
-    options = MapOptions(seconds=seconds, seed=seed, workers=1)
+    check_method(name, options)
 
     def decide(matrix: EtcMatrix) -> NDArray[Any]:
         return machine_of(map_jobs(matrix, name, options))

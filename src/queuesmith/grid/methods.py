@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
+from queuesmith.grid.choosing import choose_method
 from queuesmith.grid.etc.mapping import matrix_of, with_lower_bound
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.etc.measures import weighted
@@ -21,12 +22,12 @@ from queuesmith.solving.status import TOLERANCE
 # The methods are imported where they are used: what is wrong with a call is said before anything
 # is compiled.
 
-METHODS = (*HEURISTICS, "ga", "exact")
+METHODS = (*HEURISTICS, "ga", "exact", "auto")
 
 
 def map_jobs(
     matrix: EtcMatrix,
-    method: str = "exact",
+    method: str = "auto",
     options: MapOptions | None = None,
     *,
     progress: Callable[[float], None] | None = None,
@@ -38,7 +39,8 @@ def map_jobs(
     matrix
         The jobs and machines.
     method
-        A heuristic such as ``min-min``, ``ga`` or ``exact``.
+        A heuristic such as ``min-min``, ``ga``, ``exact``, or ``auto``: what suits the instance;
+        the facts of the result say why.
     options
         What is minimised, for how long, by which preset and seed.
     progress
@@ -48,8 +50,10 @@ def map_jobs(
     True
     """
     chosen = options or MapOptions()
-    _check(method, chosen)
+    check_method(method, chosen)
     report = progress or (lambda share: None)
+    if method == "auto":
+        return _map_by_choice(matrix, chosen, progress)
     if method == "exact":
         return _map_exactly(matrix, chosen, report)
     if method == "ga":
@@ -57,11 +61,25 @@ def map_jobs(
     return with_bound(map_by_heuristic(matrix, method, objective=chosen.objective))
 
 
-def _check(method: str, options: MapOptions) -> None:
+def _map_by_choice(
+    matrix: EtcMatrix, options: MapOptions, progress: Callable[[float], None] | None
+) -> Schedule:
+    """Map by the method that suits the instance, and note why."""
+    choice = choose_method(matrix, options)
+    own = replace(options, preset=choice.preset) if choice.method == "ga" else options
+    found = map_jobs(matrix, choice.method, own, progress=progress)
+    return replace(found, facts={**found.facts, "chosen": choice.method, "why": choice.why})
+
+
+def check_method(method: str, options: MapOptions) -> None:
+    """Say what is wrong with a call before anything is compiled."""
     known("method", method, METHODS)
-    if options.generations is not None and method != "ga":
+    if method in ("ga", "auto"):
+        pass
+    elif options.generations is not None or options.runs > 1:
+        what = "generations" if options.generations is not None else "runs"
         raise UsageError(
-            f"generations is {options.generations}, but method '{method}' has none. "
+            f"{what} is {getattr(options, what)}, but method '{method}' has none. "
             "Leave it out, or choose the method ga."
         )
     if method == "ga" and is_preset(options.preset):
@@ -84,6 +102,8 @@ def _map_exactly(
 
 
 def _evolve(matrix: EtcMatrix, options: MapOptions, report: Callable[[float], None]) -> Schedule:
+    if options.runs > 1:
+        return _evolve_many(matrix, options)
     from queuesmith.grid.genetic.evolution import evolve
     from queuesmith.grid.genetic.result import GeneticProgress
 
@@ -101,6 +121,27 @@ def _evolve(matrix: EtcMatrix, options: MapOptions, report: Callable[[float], No
         generations=options.generations,
         progress=lambda now: report(share(now)),
     ).best
+
+
+def _evolve_many(matrix: EtcMatrix, options: MapOptions) -> Schedule:
+    from queuesmith.grid.genetic.runs import evolve_many
+
+    runs = evolve_many(
+        matrix,
+        options.preset,
+        runs=options.runs,
+        objective=options.objective,
+        seed=options.seed,
+        seconds=None if options.generations is not None else options.seconds,
+        generations=options.generations,
+        workers=options.workers or 1,
+    )
+    told = {
+        f"{what}_{part}": getattr(getattr(runs, what), part)
+        for what in ("makespan", "flowtime")
+        for part in ("mean", "std")
+    }
+    return replace(runs.best, facts={**runs.best.facts, "runs": options.runs, **told})
 
 
 def with_bound(schedule: Schedule) -> Schedule:
@@ -151,7 +192,7 @@ def compare_methods(
     found = []
     for matrix in matrices:
         for method in methods:
-            own = chosen if method == "ga" else replace(chosen, generations=None)
+            own = chosen if method == "ga" else replace(chosen, generations=None, runs=1)
             found.append(map_jobs(matrix, method, own))
             if progress is not None:
                 progress(len(found) / (len(matrices) * len(methods)))

@@ -1,5 +1,6 @@
 """Federations and queues by chance."""
 
+import numpy as np
 import pytest
 
 from queuesmith.base.errors import UsageError
@@ -11,6 +12,7 @@ from queuesmith.federation.model.generate import (
     generate_queue,
     paper_federation,
     paper_queue,
+    with_arrivals,
 )
 from queuesmith.federation.model.jobs import check_fits
 from queuesmith.schedule.verify import verify
@@ -99,3 +101,16 @@ def test_any_number_of_jobs_fits_any_number_of_nodes(kind, jobs, nodes):
 def test_a_wrong_wish_gets_one_clear_sentence(call, words):
     with pytest.raises(UsageError, match=words):
         call()
+
+
+def test_arrivals_bring_as_much_work_as_the_load_says():
+    federation, queue = paper_federation(), generate_queue("general", 2000, seed=3)
+    for load in (0.5, 2.0):
+        jobs = with_arrivals(queue, federation, load=load, seed=1)
+        work = (jobs.tasks * jobs.base_time).sum() / federation.node_power.sum()
+        assert work / jobs.submit[-1] == pytest.approx(load, rel=0.1)
+        assert (np.diff(jobs.submit) >= 0).all()
+    again = with_arrivals(queue, federation, load=2.0, seed=1)
+    assert again.submit.tolist() == jobs.submit.tolist()
+    with pytest.raises(UsageError, match="load"):
+        with_arrivals(queue, federation, load=0)

@@ -146,6 +146,35 @@ def generate_queue(
     )
 
 
+def with_arrivals(
+    jobs: FederationJobs, federation: Federation, *, load: float = 1.0, seed: int = 0
+) -> FederationJobs:
+    """Let the jobs of a queue arrive over time, as by chance (Poisson), the first at second 0.
+
+    Parameters
+    ----------
+    jobs, federation
+        What arrives, and where.
+    load
+        The work that arrives, over what all nodes could do meanwhile, each counted by its power.
+    seed
+        Same seed, same arrivals.
+    """
+    share = positive("the load", load, "Give for example 1.")
+    whole_number("the seed", seed, 0, "Give for example 0.")
+    work = float((jobs.tasks * jobs.base_time).sum()) / float(federation.node_power.sum())
+    gaps = np.random.default_rng([seed, 7]).exponential(work / len(jobs) / share, len(jobs))
+    submit = np.cumsum(gaps).astype(np.int64)
+    return FederationJobs(
+        jobs.tasks,
+        jobs.base_time,
+        jobs.task_bandwidth,
+        jobs.sigma,
+        submit=submit - submit[0],
+        name=f"{jobs.name}, load {load:g}",
+    )
+
+
 def paper_queue(name: str, *, seed: int = 0) -> FederationJobs:
     """Return one of the paper's workloads of 8 jobs, ``WL-1`` to ``WL-6`` (section 4.2)."""
     kind = entry("workload", name, PAPER_QUEUES)
@@ -156,7 +185,7 @@ def matching(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -
     """Pairs of jobs that fill all nodes together; one half of the pairs arrives before the other.
 
     Whoever takes the next job in line is stuck; whoever looks for a job that fits the free nodes
-    finds one.
+    finds one. That does not make FPFS the best of all: see the study for how often it is.
     """
     pairs = -(-jobs // 2)
     one = rng.integers(max(nodes // 2, 1), max(nodes - 1, 1), pairs, endpoint=True)
@@ -170,7 +199,8 @@ def matching(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -
 def small_first(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -> Shapes:
     """Rows of jobs that fill all nodes, each row wider jobs than the last, arriving in any order.
 
-    Whoever starts narrow jobs first fills row after row.
+    Whoever starts narrow jobs first fills row after row. That does not make SJF the best of all:
+    see the study for how often it is.
     """
     tasks: list[int] = []
     rows: list[float] = []

@@ -69,6 +69,7 @@ def evolve_many(
     objective: str = "simultaneous",
     seed: int = 0,
     seconds: float | None = None,
+    generations: int | None = None,
     workers: int = 1,
 ) -> GeneticRuns:
     """Run a genetic scheduler several times; run i has the seed ``seed + i``.
@@ -79,6 +80,13 @@ def evolve_many(
     whole_number("runs", runs, 1, "Give for example 10.")
     whole_number("workers", workers, 1, "Give for example 2.")
     whole_number("the seed", seed, 0, "Give 0.")
-    once = partial(evolve, matrix, load_config(config), objective=objective, seconds=seconds)
+    once = partial(
+        evolve,
+        matrix,
+        load_config(config),
+        objective=objective,
+        seconds=seconds,
+        generations=generations,
+    )
     with Pool(workers) as pool:
         return GeneticRuns(tuple(pool.each(lambda i: once(seed=seed + i), range(runs))))
