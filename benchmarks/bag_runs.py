@@ -50,6 +50,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=2000, help="rate, exactly: how many")
     parser.add_argument("--on", default="local", help="rate, exactly: local, dask or slurm")
     parser.add_argument("--kills", type=int, default=5, help="exactly: workers to kill")
+    parser.add_argument("--cpus", type=int, default=16, help="figure1: CPUs that Slurm has")
     parser.add_argument("--port", type=int, default=18788)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -297,9 +298,10 @@ def figure1(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     ``a job a task`` gives each granule to the batch queue. ``bags`` runs them in workers that are
     jobs of the same queue.
     """
-    days, granules, seconds = 12, 40, 1.0
-    regular = batch([f"for i in $(seq {granules}); do sleep {seconds}; done"] * days)
-    single = batch([f"sleep {seconds}"] * (days * granules))
+    days, granules, seconds = 6, 30, 1.0
+    width = options.cpus // options.cores  # so that as many jobs run at once as there are workers
+    regular = batch([f"for i in $(seq {granules}); do sleep {seconds}; done"] * days, width)
+    single = batch([f"sleep {seconds}"] * (days * granules), width)
     began = time.monotonic()
     with SlurmEngine(SlurmJobs(options.cores, interface="lo", minutes=30)) as engine:
         engine._client.wait_for_workers(options.cores, timeout=300)
@@ -323,10 +325,11 @@ def figure1(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     }
 
 
-def batch(commands: list[str]) -> float:
+def batch(commands: list[str], width: int) -> float:
     """Give each command to Slurm as a job; return how long all took."""
     began = time.monotonic()
     words = ["sbatch", "--parsable", "--ntasks=1", "--mem=100", "--output=/dev/null"]
+    words.append(f"--cpus-per-task={width}")
     for command in commands:
         subprocess.run([*words, "--wrap", command], check=True, stdout=subprocess.DEVNULL)
     while True:
