@@ -6,7 +6,7 @@ OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test coverage fidelity probe lint format bench papers lock docs clean help
+.PHONY: demo test coverage fidelity probe lint format bench papers studies lock docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,13 @@ papers: $(VENV)/.dev  ## repeat the papers' experiments; takes hours, see docs/r
 	$(BIN)/python -m papers.genetic_fuzzy --figures $(OUT)/papers/genetic_fuzzy.html
 	$(BIN)/python -m papers.dynp_optimal
 	$(BIN)/python -m papers.dynamic_priority --figures $(OUT)/papers/dynamic_priority.html
+
+studies: $(VENV)/.dev  ## kill workers of studies and bags at random, and time what runs; takes half an hour
+	$(BIN)/python -m benchmarks.study_kills --folder $(OUT)/study-kills
+	$(BIN)/python -m benchmarks.bag_runs replay
+	$(BIN)/python -m benchmarks.bag_runs knobs
+	$(BIN)/python -m benchmarks.bag_runs rate --cores 4
+	$(BIN)/python -m benchmarks.bag_runs exactly --on dask --cores 4 --tasks 200
 
 lock:  ## renew the exact versions that are installed
 	sh scripts/renew-locks $(PYTHON)

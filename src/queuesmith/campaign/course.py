@@ -28,8 +28,9 @@ MOST_LOST = 20
 TEND_EVERY = 1.0
 #: A worker gets this part of what is left for each worker, so that all end at about the same time.
 HAND_OUT = 0.5
-#: More units than this in a chunk only make its message long.
-MOST_IN_CHUNK = 1000
+#: More units than this in a chunk, or than so many times what a chunk takes, only make its message
+#: long.
+MOST_IN_CHUNK, ENOUGH = 1000, 4.0
 
 
 @dataclass
@@ -130,7 +131,7 @@ class _Line:
     def next_chunk(self) -> tuple[Unit, ...]:
         """Take units of one log from the line; fewer as the end comes near."""
         share = HAND_OUT * len(self.waiting) / max(self.engine.workers, 1)
-        most = min(max(1, int(share)), MOST_IN_CHUNK)
+        most = min(max(1, int(share)), self.enough)
         known = self.shards.refresh()
         chunk: list[Unit] = []
         while self.waiting and len(chunk) < most:
@@ -140,6 +141,14 @@ class _Line:
             else:
                 chunk.append(unit)
         return tuple(chunk)
+
+    @property
+    def enough(self) -> int:
+        """How many units are surely more than a worker computes before it writes them."""
+        if not self.course.computed:
+            return MOST_IN_CHUNK
+        mean = self.course.seconds / self.course.computed
+        return min(1 + int(ENOUGH * self.chunk_seconds / max(mean, 1e-6)), MOST_IN_CHUNK)
 
     def collect(self) -> None:
         done, _ = wait(self.out, TEND_EVERY, return_when=FIRST_COMPLETED)

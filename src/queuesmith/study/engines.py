@@ -8,6 +8,7 @@ an error of the work itself.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -94,7 +95,8 @@ class LocalEngine(Engine):
     def ready(self) -> None:
         """Wait until all processes have begun."""
         for future in [process.submit(os.getpid) for process in self._processes]:
-            future.result()
+            with contextlib.suppress(BrokenExecutor):  # killed already; the next task gets another
+                future.result()
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hand a piece of work to a process that is free."""

@@ -1,0 +1,125 @@
+"""What studies cost beside their units: python -m benchmarks.study_costs EXPERIMENT.
+
+overhead   processor time beside that of the units, on Dask and in processes of this machine
+workers    the time of two local processes against one; wants a quiet machine
+memory     ten thousand small units: memory of coordinator and worker on the way
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from queuesmith.campaign import Study, run_study
+from queuesmith.campaign.study_file import Log
+from queuesmith.study.dask_engines import DaskEngine
+from queuesmith.study.engines import Engine, LocalEngine
+
+POLICIES = ("fcfs+easy", "sjf+easy", "f1+easy", "fcfs+conservative")
+
+
+def main() -> int:
+    experiments = {"overhead": overhead, "workers": workers, "memory": memory}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("experiment", choices=experiments)
+    parser.add_argument("--chunk", type=float, default=30.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = experiments[options.experiment](options, Path(folder))
+    print(json.dumps(found, indent=2))
+    return 0
+
+
+def study(seeds: int, jobs: int) -> Study:
+    logs = (Log("lublin", generate="lublin", jobs=jobs, cores=128, load=0.9),)
+    return Study("costs", logs, POLICIES, seeds=tuple(range(seeds)))
+
+
+def processor_time(_: int = 0) -> float:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_utime + own.ru_stime
+
+
+def memory_in_use(_: int = 0) -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def overhead(options: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Compute the same units by one Dask worker and by one local process."""
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
+        DaskEngine(cluster.scheduler_address) as engine,
+    ):
+        on_dask = beside(engine, options, folder / "dask")
+    with LocalEngine(1) as local:
+        here = beside(local, options, folder / "local")
+    return {"dask": on_dask, "local": here, "load (1 min)": round(os.getloadavg()[0], 1)}
+
+
+def beside(engine: Engine, options: argparse.Namespace, folder: Path) -> dict[str, float]:
+    run_study(study(1, 500), engine, folder / "warm", chunk_seconds=0)
+    whole = study(60, 4000)
+    own, theirs = time.process_time(), engine.submit(processor_time, 0).result()
+    _, course = run_study(whole, engine, folder / "run", chunk_seconds=options.chunk)
+    own = time.process_time() - own
+    theirs = engine.submit(processor_time, 1).result() - theirs
+    more = own + theirs - course.seconds
+    return {
+        "units": course.computed,
+        "shards": course.chunks,
+        "processor seconds of units": round(course.seconds, 2),
+        "of the worker beside them": round(theirs - course.seconds, 2),
+        "of coordinator and scheduler": round(own, 2),
+        "overhead, per cent": round(100 * more / course.seconds, 2),
+        "milliseconds a unit": round(1000 * more / course.computed, 2),
+    }
+
+
+def workers(options: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Compute the same units by one process and by two."""
+    seconds = {}
+    for count in (1, 2):
+        with LocalEngine(count) as engine:
+            run_study(study(2, 500), engine, folder / f"warm-{count}", chunk_seconds=0)
+            began = time.monotonic()
+            run_study(study(60, 4000), engine, folder / f"run-{count}", chunk_seconds=options.chunk)
+            seconds[count] = time.monotonic() - began
+    return {
+        "one process": round(seconds[1], 1),
+        "two processes": round(seconds[2], 1),
+        "times as fast": round(seconds[1] / seconds[2], 2),
+        "load (1 min)": round(os.getloadavg()[0], 1),
+    }
+
+
+def memory(options: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Compute ten thousand units, and look at memory every thousand."""
+    whole = study(2500, 100)
+    marks: dict[int, float] = {}
+
+    def look(done: int, units: int) -> None:
+        marks.setdefault(done // 1000 * 1000, memory_in_use())
+
+    with LocalEngine(1) as engine:
+        run_study(study(1, 100), engine, folder / "warm", chunk_seconds=0)
+        first = engine.submit(memory_in_use, 0).result()
+        run_study(whole, engine, folder / "run", chunk_seconds=options.chunk, progress=look)
+        last = engine.submit(memory_in_use, 1).result()
+    return {
+        "units": 10_000,
+        "coordinator, MB at so many units": {k: round(v, 1) for k, v in marks.items()},
+        "worker, MB before and after": [round(first, 1), round(last, 1)],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
