@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> None:
     steerer = None
     if given.steer:
         words = ["slurm", "steer", "--policy", given.steer, "--apply", "--everyone", "--every", "2"]
-        words += ["--as-administrator", "--journal", str(folder / "journal")]
+        words += ["--as-administrator", "--any-grade", "--journal", str(folder / "journal")]
         with (folder / "steer.log").open("w") as log:
             steerer = subprocess.Popen([sys.executable, "-c", ENTRY, *words], stderr=log)
         time.sleep(15)

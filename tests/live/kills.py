@@ -102,7 +102,7 @@ def kill_once(
 ) -> tuple[int, list[str], list[str]]:
     """Steer, disturb, kill, restore; return changes noted, what was done, and what is left."""
     words = ["slurm", "steer", "--policy", chance.choice(POLICIES), "--apply", "--everyone"]
-    words += ["--as-administrator", "--every", "0.3", "--most-changes", "25"]
+    words += ["--as-administrator", "--any-grade", "--every", "0.3", "--most-changes", "25"]
     words += ["--journal", str(folder)]
     steerer = subprocess.Popen([sys.executable, "-c", ENTRY, *words], stderr=subprocess.DEVNULL)
     journals = lambda: [p for p in folder.glob("*.journal") if p.stat().st_size > 60]  # noqa: E731

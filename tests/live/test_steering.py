@@ -6,8 +6,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
+from queuesmith import Workload
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.live.changes import AllowList
 from queuesmith.live.commands import SlurmError
@@ -45,7 +47,11 @@ def test_the_queue_gets_the_order_and_is_put_back(slurm):
     during(steering, lambda: seen.update(slurm.priorities))
     assert seen[4] > seen[3] > seen[2]
     assert set(slurm.sites.values()) == {0}
-    assert said == ["2 jobs changed, 0 refused", "stopped: 2 jobs put back, 0 have ended since"]
+    assert said == [
+        "fidelity grade unknown",
+        "2 jobs changed, 0 refused",
+        "stopped: 2 jobs put back, 0 have ended since",
+    ]
     assert not (default_folder() / "atlas.journal").exists()
 
 
@@ -235,3 +241,20 @@ def test_after_a_kill_at_any_moment_every_job_can_be_put_back(slurm_commands):
     time.sleep(0.1)  # no late command of the killed one
     assert set(slurm.sites.values()) == {0}
     assert [path.name for path in default_folder().iterdir()] == ["atlas.lock"]
+
+
+@pytest.mark.parametrize("late", [0, 40_000])
+def test_where_replays_are_not_to_be_believed_nothing_is_changed(slurm, monkeypatch, late):
+    submit = np.arange(200) * 100
+    jobs = Workload(submit, [90] * 200, [90] * 200, [16] * 200, extra={"real_start": submit + late})
+    monkeypatch.setattr("queuesmith.live.steering.accounting", lambda *_, **__: jobs)
+    steering, said = steered()
+    if late:
+        with pytest.raises(SlurmError, match=r"grade D.*--any-grade"):
+            steering.run()
+        assert slurm.told == []
+        steered(any_grade=True)[0].run()
+    else:
+        steering.run()
+        assert said[0] == "fidelity grade A"
+    assert slurm.told

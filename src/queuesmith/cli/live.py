@@ -153,7 +153,9 @@ def forecast(
     if past is None:
         tell("note: no accounting, so jobs are taken to run to their limits", quiet=quiet)
     with progress(f"replaying {len(seen.waiting)} jobs", quiet=quiet) as tick:
-        found = foretell(seen, past, replays=replays, arrivals=arrivals, seed=seed, tick=tick)
+        found = foretell(
+            seen, past, replays=replays, arrivals=arrivals, seed=seed, explained=job, tick=tick
+        )
     shown = [each for each in found if job in (None, each.job.id)]
     if not shown and job is not None:
         from queuesmith.live.forecast import why_it_waits
@@ -247,6 +249,9 @@ def steer(
     as_administrator: Annotated[
         bool, typer.Option("--as-administrator", help="Run with more rights than are needed.")
     ] = False,
+    any_grade: Annotated[
+        bool, typer.Option("--any-grade", help="Steer even where replays are not to be believed.")
+    ] = False,
     figures: Annotated[
         Path | None, typer.Option(help="Write figures for Prometheus to this .prom file.")
     ] = None,
@@ -277,6 +282,7 @@ def steer(
         cycles=cycles,
         timeout=timeout,
         as_administrator=as_administrator,
+        any_grade=any_grade,
         figures=figures,
     )
     _state(None, timeout, cluster)

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from queuesmith.base.errors import ClusterError, WorkloadError
@@ -57,13 +58,13 @@ class ClusterState:
         """The version of Slurm."""
         return self.settings.get("SLURM_VERSION", "unknown")
 
-    @property
+    @cached_property
     def waiting(self) -> tuple[LiveJob, ...]:
         """The jobs that wait, the highest priority first."""
         jobs = (job for job in self.jobs if job.waiting)
         return tuple(sorted(jobs, key=lambda job: (-job.priority, job.submit, job.id)))
 
-    @property
+    @cached_property
     def running(self) -> tuple[LiveJob, ...]:
         """The jobs that hold nodes."""
         return tuple(job for job in self.jobs if job.running)

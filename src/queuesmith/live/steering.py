@@ -14,6 +14,8 @@ from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.live.changes import AllowList, Change, changes_for, movable
 from queuesmith.live.commands import PATIENCE, NoAnswerError, SlurmError
+from queuesmith.live.forecast import accounting
+from queuesmith.live.grading import check_grade, grade_of
 from queuesmith.live.journal import Journal
 from queuesmith.live.ordering import wanted_order
 from queuesmith.live.prometheus import write_figures
@@ -45,6 +47,10 @@ class SteerOptions:
         How long each of Slurm's commands may take.
     as_administrator
         Whether to run with more rights than are needed.
+    any_grade
+        Whether to steer even where replays of the cluster must not be believed.
+    history_days
+        From how many days of accounting the grade is found.
     figures
         The file for Prometheus, if there is one.
     """
@@ -57,11 +63,14 @@ class SteerOptions:
     conflicts: int = 3
     timeout: float = PATIENCE
     as_administrator: bool = False
+    any_grade: bool = False
+    history_days: float = 7.0
     figures: Path | None = None
 
     def __post_init__(self) -> None:
         positive("the time between cycles", self.every, "Give for example 30.")
         positive("the pause", self.pause, "Give for example 600.")
+        positive("the days of history", self.history_days, "Give for example 7.")
         positive("the time for a command", self.timeout, "Give for example 30.")
         whole_number("the most changes of a cycle", self.most_changes, 1, "Give for example 500.")
         whole_number("the number of conflicts", self.conflicts, 1, "Give for example 3.")
@@ -137,6 +146,8 @@ class Steering:
         with Journal(self._folder, state.cluster) as journal, _stopping(self.stop):
             if journal.entries:
                 self._say(f"an earlier run was cut off: {self._released(journal)}")
+            if not self.options.any_grade:
+                self._check_grade(state)
             wanted_order(state, self.policy)  # what must be compiled is, before anything is set
             try:
                 self._loop(journal)
@@ -145,6 +156,13 @@ class Steering:
             self._write_figures()
             self._say(f"stopped: {done}")
             return done
+
+    def _check_grade(self, state: ClusterState) -> None:
+        """Raise where replays must not be believed; what was steered before counts with it."""
+        past = accounting(self.options.history_days, seconds=self.options.timeout)
+        judged = grade_of(state, past)
+        check_grade(judged)
+        self._say(f"fidelity grade {judged.grade if judged else 'unknown'}")
 
     def _loop(self, journal: Journal) -> None:
         options = self.options

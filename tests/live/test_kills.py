@@ -1,0 +1,33 @@
+"""Kills on a real Slurm: after ``slurm restore`` every job's priority is what it would have been.
+
+Short here; ``python -m tests.live.kills --kills 20`` is the long round.
+"""
+
+import pytest
+
+from tests.live.kills import exercise
+
+lab = pytest.importorskip("tests.lab")
+
+
+def restarted(slurm):
+    controller = slurm._daemons._running["slurmctld"]
+    controller.terminate()
+    controller.wait(30)
+    slurm._start("slurmctld", "slurmctld", "-D", user="slurm")
+    slurm._daemons.wait_until("slurmctld", lambda: "is UP" in slurm._call("scontrol", "ping"))
+
+
+@pytest.mark.skipif(lab.absent() is not None, reason=lab.absent() or "")
+def test_nothing_is_left_behind_after_kills(tmp_path, monkeypatch, capsys):
+    weights = {"PriorityWeightAge": "1000", "PriorityWeightJobSize": "5000"}
+    settings = {**weights, "PriorityCalcPeriod": "1", "SchedulerParameters": "bf_interval=5"}
+    with lab.SlurmLab(
+        tmp_path / "lab", nodes=[lab.LabNodes("n[1-2]", 16, 64_000)], settings=settings
+    ) as slurm:
+        for name, value in slurm._environment.items():
+            monkeypatch.setenv(name, value)
+        left = exercise(2, 3, lambda: restarted(slurm), ("root",), jobs=20)
+    told = capsys.readouterr().out
+    assert left == [], told
+    assert "kill 2: 0 changes" not in told and "kill 1: 0 changes" not in told
