@@ -106,7 +106,7 @@ def test_the_map_of_a_sweep_sets_the_sliders(visitor):
     page = visitor.open("?tab=knobs&column=fcfs%2Beasy", until="#sweep-start")
     page.locator("#sweep-ranges").fill("0:1:1")
     page.locator("#sweep-start").click()
-    page.locator(".run", has_text="finished").wait_for()
+    page.locator(".run", has_text="finished").wait_for(timeout=300_000)
     page.wait_for_function("() => document.querySelector('#map .js-plotly-plot')?.data?.length")
     page.evaluate(
         """() => { const plot = document.querySelector('#map .js-plotly-plot');
@@ -122,7 +122,7 @@ def test_planning_steps_are_compared_with_their_optimum(visitor):
     page.locator("#plan-steps").fill("3")
     page.locator("#plan-seconds").fill("0.2")
     page.locator("#plan-start").click()
-    page.locator("#plan-result", has_text="mean loss percent").wait_for()
+    page.locator("#plan-result", has_text="mean loss percent").wait_for(timeout=300_000)
     assert page.locator("#plan-gaps .point").count() >= 3
 
 

@@ -74,7 +74,7 @@ def map_figure(found: dict[str, Any], x: str, y: str, colour: str) -> Figure:
     costs = found["costs"]
     across, up = (name if name in costs else next(iter(costs)) for name in (x, y))
     points = {
-        "type": "scattergl",
+        "type": "scatter",
         "mode": "markers",
         "x": costs[across],
         "y": costs[up],
@@ -98,9 +98,9 @@ def wire(app: Dash, context: Context) -> None:
         Output("knobs-runs", "children"),
         Output("map", "figure"),
         Input("knobs-tick", "n_intervals"),
-        Input("map-x", "value"),
-        Input("map-y", "value"),
-        Input("map-colour", "value"),
+        Input("map-x", "data"),
+        Input("map-y", "data"),
+        Input("map-colour", "data"),
         State("map", "figure"),
         State("skeleton", "data"),
         State("scheme", "data"),
@@ -110,7 +110,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("notices", "children", allow_duplicate=True),
         Input("sweep-start", "n_clicks"),
         State("sweep-ranges", "value"),
-        State("sweep-backfill", "value"),
+        State("sweep-backfill", "data"),
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _start(context, *moves))

@@ -145,7 +145,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("notices", "children", allow_duplicate=True),
         Input("learn-start", "n_clicks"),
         State("learn-objective", "value"),
-        State("learn-method", "value"),
+        State("learn-method", "data"),
         State("learn-generations", "value"),
         State("learn-no-worse", "value"),
         State("learn-seed", "value"),
@@ -157,7 +157,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("notices", "children", allow_duplicate=True),
         Input("learn-compose", "n_clicks"),
         State("learn-objective", "value"),
-        State("learn-metric", "value"),
+        State("learn-metric", "data"),
         State("learn-weight", "value"),
         prevent_initial_call=True,
     )(lambda *moves: _compose(*moves))

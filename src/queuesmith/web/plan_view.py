@@ -108,7 +108,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("notices", "children", allow_duplicate=True),
         Input("plan-start", "n_clicks"),
         State("plan-policy", "value"),
-        State("plan-objective", "value"),
+        State("plan-objective", "data"),
         State("plan-steps", "value"),
         State("plan-seconds", "value"),
         State("skeleton", "data"),
