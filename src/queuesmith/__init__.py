@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
+    from queuesmith.web import serve
     from queuesmith.workload import Workload
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
@@ -70,6 +71,7 @@ __all__ = [
     "place",
     "read",
     "scale",
+    "serve",
     "simulate",
     "simulate_many",
     "solve",
@@ -120,6 +122,7 @@ __getattr__, __dir__ = door(
         "schedule.objective": ("Objective",),
         "schedule.verify": ("verify",),
         "study": ("simulate_many",),
+        "web": ("serve",),
         "workload": ("Workload",),
         "workload.files": (
             "read",

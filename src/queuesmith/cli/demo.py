@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from queuesmith.cli import engine
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import Quiet
 from queuesmith.cli.output import print_rows, progress, tell
@@ -70,6 +73,8 @@ def demo(
         "browser.",
         quiet=quiet,
     )
+    command = shlex.quote(sys.argv[0]) if engine.own_process else "queuesmith"
+    tell(f"To turn the knobs yourself: {command} serve {out / 'demo.swf.gz'}", quiet=quiet)
 
 
 def _learned(workload: Workload, quiet: bool) -> Tuned:

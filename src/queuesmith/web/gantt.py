@@ -78,7 +78,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("gantt-data", "data"),
         Output("notices", "children", allow_duplicate=True),
         Input("gantt-draw", "n_clicks"),
-        State("gantt-column", "value"),
+        State("gantt-column", "data"),
         State("view", "data"),
         State("moved", "data"),
         State("tab", "data"),

@@ -23,6 +23,8 @@ from queuesmith.web.replays import Question
 from queuesmith.web.side_by_side import SideBySide
 from queuesmith.web.state import Column, Filters, PageState
 
+#: Stands for the file of a log that came from Python.
+UNKNOWN = "LOG"
 #: How the built-in logs are made, on the command line and in Python.
 _MADE = {
     "demo": ("lublin --jobs 5000 --cores 256 --load 0.85 --seed 0", "qs.demo_workload()"),
@@ -151,9 +153,9 @@ def _log_path(state: PageState, context: Context) -> str | None:
     name = state.log or context.logs.first
     if name.startswith(UPLOADED):
         return str(context.logs.folder / name)
-    if context.log_source is not None and name not in BUILT_IN:
-        return str(context.log_source)
-    return None
+    if name in BUILT_IN:
+        return None
+    return UNKNOWN if context.log_source is None else str(context.log_source)
 
 
 # -- wiring ------------------------------------------------------------------------------------

@@ -1,17 +1,22 @@
-"""To be filled."""
+"""Live: the queue of a Slurm, where one is there; the page only looks."""
 
 from __future__ import annotations
 
-from dash import Dash, html
+import shutil
+
+from dash import html
 
 from queuesmith.web.context import Context
 from queuesmith.web.state import PageState
 
 
 def view(state: PageState, context: Context) -> html.Div:
-    """Return the part of the page."""
-    return html.Div()
-
-
-def wire(app: Dash, context: Context) -> None:
-    """Connect the controls with what they do."""
+    """Say whether there is a Slurm here."""
+    if shutil.which("squeue") is None:
+        words = "No Slurm found here: there is no command squeue on this machine."
+    else:
+        words = (
+            "There is a Slurm here. This page does not look at its queue yet; the commands of "
+            "queuesmith do."
+        )
+    return html.Div(html.P(words, className="note", id="live"))

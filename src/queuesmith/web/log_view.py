@@ -76,7 +76,9 @@ def _filter(name: str, state: PageState, whole: Workload) -> html.Label | html.S
     listed = choices(whole, name)
     if not listed:
         return html.Span()
-    return choice(id, label, [ALL_OF_THEM, *listed], value or ALL_OF_THEM)
+    return choice(
+        {**id, "type": "chosen-filter"}, label, [ALL_OF_THEM, *listed], value or ALL_OF_THEM
+    )
 
 
 def _described(state: PageState, context: Context) -> Any:
@@ -107,9 +109,11 @@ def wire(app: Dash, context: Context) -> None:
     app.callback(
         Output("search", "data", allow_duplicate=True),
         Output("notices", "children", allow_duplicate=True),
-        Input("log-choice", "value"),
+        Input("log-choice", "data"),
         Input({"type": "filter", "name": ALL}, "value"),
+        Input({"type": "chosen-filter", "name": ALL}, "data"),
         State({"type": "filter", "name": ALL}, "id"),
+        State({"type": "chosen-filter", "name": ALL}, "id"),
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _choose(context, *moves))
@@ -134,14 +138,16 @@ def _figures(context: Context, scheme: str, skeleton: str) -> list[Figure]:
 def _choose(
     context: Context,
     log: str,
-    values: Sequence[Any],
-    ids: Sequence[Any],
+    texts: Sequence[Any],
+    words: Sequence[Any],
+    text_ids: Sequence[Any],
+    word_ids: Sequence[Any],
     skeleton: str,
 ) -> tuple[Any, Any]:
     state = context.state(skeleton)
     given = {
         id["name"]: "" if value in (None, ALL_OF_THEM) else str(value)
-        for value, id in zip(values, ids, strict=True)
+        for value, id in zip([*texts, *words], [*text_ids, *word_ids], strict=True)
     }
     known = [each.name for each in fields(Filters)]
     filters = Filters(**{name: given.get(name, "") for name in known})

@@ -21,6 +21,7 @@ from queuesmith.web import (
     live_view,
     log_view,
     plan_view,
+    runs_view,
     whatif,
 )
 from queuesmith.web.context import Context
@@ -89,7 +90,7 @@ def make_app(context: Context, *, token: str, prefix: str = "/") -> Dash:
     )
     app.layout = lambda: frame()
     _wire(app, context)
-    for part in (whatif, keeping, gantt, log_view, knobs_view, learn_view, plan_view):
+    for part in (whatif, keeping, gantt, log_view, runs_view, knobs_view, learn_view, plan_view):
         part.wire(app, context)
     _routes(app, context, token)
     return app
@@ -104,6 +105,7 @@ def frame() -> html.Div:
         "scheme": "light",
         "view": None,
         "written": None,
+        "runs-said": None,
     }
     return html.Div(
         [

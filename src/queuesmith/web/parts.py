@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,11 +32,14 @@ def text_field(id: Any, label: str, value: str, hint: str = "", **options: Any) 
 
 
 def choice(id: Any, label: str, options: Sequence[str], value: str) -> html.Label:
-    """Return a choice of one of some words."""
+    """Return a choice of one of some words, which is the ``data`` of the id.
+
+    page.js makes a select of the browser's own of it: Dash's cannot be named for screen readers.
+    """
     listed = list(dict.fromkeys([*options, value]))
-    return field(
-        label, dcc.Dropdown(id=id, options=listed, value=value, clearable=False, searchable=False)
-    )
+    facts = {"data-id": json.dumps(id), "data-options": json.dumps(listed), "data-value": value}
+    control = html.Div(className="select", **facts)
+    return field(label, html.Span([control, dcc.Store(id=id, data=value)]))
 
 
 def slider(id: Mapping[str, Any], knob: Knob) -> html.Label:
@@ -88,7 +92,7 @@ def graph(id: Any, caption: str, height: int = 380) -> html.Figure:
             html.Figcaption(caption, id=f"{named}-caption"),
             html.Div(
                 dcc.Graph(id=id, config=CONFIG, figure=nothing(), style=style),
-                role="img",
+                role="group",
                 **{"aria-labelledby": f"{named}-caption"},
             ),
         ],

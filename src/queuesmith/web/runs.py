@@ -22,6 +22,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -180,6 +181,8 @@ class RunShelf:
                 start_new_session=True,  # what stops the server does not stop it
             )
         (run.folder / PROCESS).write_text(str(process.pid), encoding="ascii")
+        # So that the system forgets it when it has ended, as long as this server is there.
+        threading.Thread(target=process.wait, daemon=True).start()
 
     def stop(self, run: Run) -> None:
         """Stop a run; it can go on later."""

@@ -20,6 +20,8 @@ from queuesmith.workload import Workload
 WEEK = 7 * 86_400
 #: Changes below so many per cent are none that anybody would notice.
 NOTICEABLE = 1.0
+#: Above so many per cent more, one says how many times as long.
+MANY_TIMES = 900.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,9 +100,8 @@ def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
     longest = (float(before.wait.max()), float(after.wait.max()))
     late = [int(np.count_nonzero(each.wait > WEEK)) for each in (before, after)]
     text += f" The longest wait is {duration(longest[1])} instead of {duration(longest[0])}"
-    return text + (
-        f", and {late[1]:,} jobs instead of {late[0]:,} wait over a week." if any(late) else "."
-    )
+    weeks = f"; {late[1]:,} instead of {late[0]:,} jobs wait over a week" if any(late) else ""
+    return f"{text}{weeks}."
 
 
 def _mean(before: float, after: float) -> str:
@@ -108,9 +109,10 @@ def _mean(before: float, after: float) -> str:
     times = f"{duration(after)} instead of {duration(before)}"
     if change is None or abs(change) < NOTICEABLE:
         return f"jobs wait about as long as before on average ({times})."
-    return (
-        f"jobs wait {abs(change):.0f} % {'longer' if change > 0 else 'less'} on average ({times})."
-    )
+    how = f"{abs(change):.0f} % {'longer' if change > 0 else 'less'}"
+    if change > MANY_TIMES:
+        how = f"{after / before:,.0f} times as long"
+    return f"jobs wait {how} on average ({times})."
 
 
 def _who(changes: dict[str, float]) -> str:

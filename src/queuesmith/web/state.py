@@ -129,6 +129,8 @@ class PageState:
         By what the columns are judged.
     by
         What the waits are divided by.
+    run
+        Which long run is looked at; empty for the newest.
     """
 
     tab: str = "what-if"
@@ -137,6 +139,7 @@ class PageState:
     columns: tuple[Column, ...] = ()
     objective: str = "mean_wait"
     by: str = "group"
+    run: str = ""
     #: What of the address could not be understood, in sentences.
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
@@ -150,6 +153,7 @@ class PageState:
         pairs += [("column", str(column)) for column in self.columns]
         pairs += [] if self.objective == "mean_wait" else [("objective", self.objective)]
         pairs += [] if self.by == "group" else [("by", self.by)]
+        pairs += [("run", self.run)] if self.run else []
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @classmethod
@@ -185,6 +189,8 @@ class PageState:
             return replace(self, objective=str(Objective(value)))
         if name == "log":
             return replace(self, log=value)
+        if name == "run":
+            return replace(self, run=value)
         return self  # others may put words of their own into an address
 
 

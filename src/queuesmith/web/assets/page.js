@@ -74,6 +74,24 @@
     return keep();
   }
 
+  // -- choices: selects of the browser's own, which keys, phones and screen readers know
+
+  function fill(place) {
+    const select = document.createElement("select"), id = JSON.parse(place.dataset.id);
+    select.append(...JSON.parse(place.dataset.options).map((word) => new Option(word, word)));
+    select.addEventListener("change", () => window.dash_clientside.set_props(id, { data: select.value }));
+    place.replaceChildren(select);
+    place.offered = place.dataset.options + place.dataset.id;
+  }
+
+  new MutationObserver(() => {
+    for (const place of document.querySelectorAll("div.select")) {
+      const other = place.offered !== place.dataset.options + place.dataset.id;
+      if (other) fill(place);
+      if (other || place.shown !== place.dataset.value) place.firstChild.value = place.shown = place.dataset.value;
+    }
+  }).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-options", "data-value", "data-id"] });
+
   // -- figures
 
   function view() {
