@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.compiled import load
+from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.committed_replay import run_committed
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME
 from queuesmith.engine.kernels.replay import new_replay
@@ -25,8 +26,13 @@ class CommittedRun:
         self._packed, self._policy = packed, policy
         self._scorer = compile_scorer(policy.order)
         load(run_committed)
-        usage = packed.usage([policy.order])
-        self._replay = new_replay(packed.jobs, packed.cluster.cores, usage, scored=True)
+        self._replay = new_replay(
+            packed.jobs,
+            packed.cluster.cores,
+            packed.usage([policy.order]),
+            scored=True,
+            asked=asked_by(packed.log, [policy.order]),
+        )
 
     @property
     def counters(self) -> NDArray[np.int64]:

@@ -18,7 +18,6 @@ from queuesmith.engine.kernels.node_state import (
     STUCK,
     NodeReplay,
 )
-from queuesmith.engine.kernels.queue import new_queue
 from queuesmith.engine.kernels.replay import new_replay
 from queuesmith.engine.kernels.strategy_queue import score_nobody
 from queuesmith.engine.node_packing import node_replay
@@ -56,11 +55,9 @@ class NodeOrderRun:
             packed.usage([order]),
             rank=None if planned else self._rank,
             scored=not order.fixed,
+            planned=planned,
+            asked=asked_by(packed.log, [] if order.fixed else [order]),
         )
-        if planned and order.fixed:
-            replay = replay._replace(queue=new_queue(len(packed.workload), scored=False))
-        asked = asked_by(packed.log, [] if order.fixed else [order])
-        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth

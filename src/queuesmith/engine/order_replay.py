@@ -67,9 +67,8 @@ class OrderRun:
             keep=packed.keep(policy.keep),
             scored=not order.fixed,
             planned=planned,
+            asked=asked_by(packed.log, [] if order.fixed else [order]),
         )
-        asked = asked_by(packed.log, [] if order.fixed else [order])
-        self._replay = self._replay._replace(queue=self._replay.queue._replace(asked=asked))
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
 

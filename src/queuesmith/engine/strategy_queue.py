@@ -46,10 +46,9 @@ class StrategyLines:
             scored=bool(self._changing),
             planned=planned,
             bookings=bookings,
+            asked=asked_by(packed.log, self._changing),
         )
         most = len(packed.jobs.submit) + bookings if planned else 0
-        asked = asked_by(packed.log, self._changing)
-        replay = replay._replace(queue=replay.queue._replace(asked=asked))
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]

@@ -23,7 +23,7 @@ from queuesmith.engine.kernels.constants import (
     STARTED,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
-from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue, new_queue
+from queuesmith.engine.kernels.queue import NOTHING_ASKED, QUEUE_TYPE, Queue, new_queue
 from queuesmith.engine.kernels.running import (
     RUNNING_TYPE,
     Running,
@@ -91,6 +91,7 @@ def new_replay(
     scored: bool = False,
     planned: bool = False,
     bookings: int = 0,
+    asked: Any = NOTHING_ASKED,
 ) -> Replay:
     """Return a replay in which nothing has happened yet, with all the room it will need.
 
@@ -106,6 +107,8 @@ def new_replay(
         Whether plans are made of those who wait.
     bookings
         How many reservations may come.
+    asked
+        What jobs ask for besides cores and time, where they are scored by it.
     """
     count = len(jobs.submit)
     running = most_running(jobs, cores, bookings)
@@ -121,7 +124,7 @@ def new_replay(
     return Replay(
         jobs,
         Line(lines.cores[0], lines.walltime[0], lines.job[0], lines.keep[0]),
-        new_queue(count if planned or scored else 0, scored=scored),
+        new_queue(count if planned or scored else 0, scored=scored)._replace(asked=asked),
         Running(
             end=np.empty(running, np.int64),
             job=np.empty(running, np.int32),
