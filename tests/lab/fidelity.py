@@ -66,6 +66,9 @@ LOGS = (
     "traces/SDSC-SP2-1998-4.2-cln.swf.gz",
 )
 
+#: Exports of sacct with the columns of Open XDMoD and no header line.
+WITHOUT_HEADER = ("sacct/phillips.sacct.gz",)
+
 
 def run_labs(folder: Path) -> None:
     """Run all labs that have not been run yet, side by side."""
@@ -158,7 +161,7 @@ def log_rows(data: Path) -> Iterator[str]:
 
 def _log_row(name: str, path: Path) -> str:
     began = time.process_time()
-    log = read(path)
+    log = read(path, columns="xdmod" if name in WITHOUT_HEADER else None)
     machine = machine_from("infer", log=log)
     plain = pooled(log, _pool_size(log, machine))
     try:
@@ -176,7 +179,7 @@ def _log_row(name: str, path: Path) -> str:
 def _pool_size(log: Workload, machine: NodeCluster) -> int:
     """Return the cores that the log states, those of the inferred machine where it does not."""
     try:
-        return as_cluster(log).cores
+        return as_cluster(log, None, None).cores
     except QueuesmithError:
         return machine.cores
 
