@@ -28,6 +28,17 @@ def test_the_answer_as_json_has_the_grade_at_its_top(run, log):
     assert answer["grade"] == "D" and not answer["trustworthy"]
 
 
+def test_what_explains_the_rest_is_told(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "id,submit,runtime,walltime,cores,wait,eligible_after\n1,0,9,9,2,0,0\n2,0,9,9,1,900,880\n"
+    )
+    said = run("fidelity", path, "--cores", "3", "--policy", "fcfs").out
+    assert "1 job, 100% of the waiting: held, or not to begin before a time" in said
+    answer = json.loads(run("fidelity", path, "--cores", "3", "--format", "json").out)
+    assert [row["jobs"] for row in answer["explained"]] == [1]
+
+
 def test_the_figures_can_be_divided_and_listed(run, log):
     outcome = run("fidelity", log, "--cores", "2", "--by", "size", "--format", "csv")
     assert outcome.out.splitlines()[0].startswith("part,jobs,mean_wait_history")

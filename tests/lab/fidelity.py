@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from queuesmith import Cluster, Workload, simulate, verify
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.cluster import NodeCluster, as_cluster
 from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.sources import machine_from
 from queuesmith.schedule import history
@@ -64,6 +65,9 @@ LOGS = (
     "traces/SDSC-Par-1996-3.1-cln.swf.gz",
     "traces/SDSC-SP2-1998-4.2-cln.swf.gz",
 )
+
+#: Exports of sacct with the columns of Open XDMoD and no header line.
+WITHOUT_HEADER = ("sacct/phillips.sacct.gz",)
 
 
 def run_labs(folder: Path) -> None:
@@ -157,9 +161,9 @@ def log_rows(data: Path) -> Iterator[str]:
 
 def _log_row(name: str, path: Path) -> str:
     began = time.process_time()
-    log = read(path)
+    log = read(path, columns="xdmod" if name in WITHOUT_HEADER else None)
     machine = machine_from("infer", log=log)
-    plain = pooled(log, log.processors or machine.cores)
+    plain = pooled(log, _pool_size(log, machine))
     try:
         fit = fitting(log, machine)
         real = history(fit, machine)
@@ -170,6 +174,14 @@ def _log_row(name: str, path: Path) -> str:
     print(f"{name}: {time.process_time() - began:.0f} CPU s", file=sys.stderr)
     hours = plain.mean_wait_history / 60
     return f"| {path.name} | {len(log):,} | {hours:,.1f} min | {_short(plain)} | {inferred} |"
+
+
+def _pool_size(log: Workload, machine: NodeCluster) -> int:
+    """Return the cores that the log states, those of the inferred machine where it does not."""
+    try:
+        return as_cluster(log, None, None).cores
+    except QueuesmithError:
+        return machine.cores
 
 
 def _short(found: Fidelity) -> str:

@@ -11,6 +11,7 @@ import pytest
 from queuesmith import simulate, verify
 from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.sources import machine_from
+from queuesmith.engine.kernels.slurm_state import FIXED_PRIORITY
 from queuesmith.engine.slurm_packing import slurm_replay
 from queuesmith.policy import as_policy
 from queuesmith.schedule import history
@@ -94,7 +95,7 @@ def test_priorities_are_those_of_slurm_to_the_digit(judged):
     machine, log = machine_from(folder), read(folder / "jobs.sacct")
     replay = slurm_replay(log, machine, as_policy("slurm()").settings(machine.settings))
     # Nobody had used anything when these were submitted, so all have the full fair-share.
-    ours = (replay.jobs.fixed_priority + 5000).astype(np.int64)
+    ours = (replay.worth[FIXED_PRIORITY] + 5000).astype(np.int64)
     ids = log.id.tolist()
     found = {job: int(ours[ids.index(job)]) for job in priorities}
     assert found == priorities

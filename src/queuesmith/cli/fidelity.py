@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,6 +49,7 @@ def fidelity(
     from queuesmith.policy import Slurm, as_policy
     from queuesmith.schedule import history
     from queuesmith.schedule.fidelity import Fidelity, columns_of
+    from queuesmith.schedule.fidelity_reasons import reasons
     from queuesmith.study import simulate_many
 
     check_targets(report)
@@ -81,8 +82,9 @@ def fidelity(
         figures = [draw_waits_against(judged), draw_queues(judged)]
         write_figures(figures, report, title=f"{workload.name}: {judged.sentence}")
         tell(f"wrote {report}", quiet=log.quiet)
+    explained = reasons(judged)
     if format is Format.json:
-        print_json(judged.to_dict())
+        print_json({**judged.to_dict(), "explained": explained})
         return
     columns = [by] if by else columns_of(fit)
     rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
@@ -90,7 +92,17 @@ def fidelity(
         rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]
     print_rows(_readable(rows) if format is Format.table else rows, format)
     if format is Format.table:
+        for each in explained:
+            print(_told(each))
         print(judged.sentence)
+
+
+def _told(row: dict[str, Any]) -> str:
+    """Return what one reason explains, in a sentence."""
+    without = row["error_percent_without"]
+    rest = "" if without is None else f"; without them the replay is off by {without:+.0f} %"
+    jobs = "1 job" if row["jobs"] == 1 else f"{row['jobs']:,} jobs"
+    return f"{jobs}, {row['share_of_waiting']:.0%} of the waiting: {row['reason']}{rest}."
 
 
 def _readable(rows: list[dict[str, object]]) -> list[dict[str, object]]:

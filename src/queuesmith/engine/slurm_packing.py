@@ -15,10 +15,35 @@ from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, n
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.slurm_sets import MASK
 from queuesmith.engine.kernels.slurm_state import (
+    ARRIVAL,
+    ASSOCIATION,
     BF_MAX_TEST,
     BF_SPACE,
+    CORES,
+    ELIGIBLE,
+    EXCLUSIVE,
+    FIRST_PIECE,
+    GPU_TYPE,
+    GPUS,
+    JOB_ROWS,
+    KIND,
     KNOBS,
+    LEAST,
+    LEAST_LOADED,
+    LIMIT,
+    MEMORY_PER_CORE,
+    MEMORY_PER_NODE,
+    MOST,
+    NODE_SET,
+    PARTITION,
+    PER_NODE,
+    PER_TASK,
+    RUNTIME,
+    SHAPE,
     SLURM_COUNTERS,
+    TIER,
+    USER,
+    WHOLE_MEMORY,
     FairShares,
     Free,
     Hopeful,
@@ -27,7 +52,6 @@ from queuesmith.engine.kernels.slurm_state import (
     NodePieces,
     Ready,
     Reserved,
-    SlurmJobs,
     SlurmNodes,
     SlurmReplay,
     SlurmRunning,
@@ -48,18 +72,19 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
     order = by_name(machine)
     limits = LimitTable(workload, machine, requests)
     shares, association = _shares(workload, machine, requests)
-    jobs = _jobs(workload, machine, requests, settings, association)
+    jobs = _jobs(workload, machine, requests, association)
     count, node_count = len(workload), len(order)
     held = min(count, int(nodes.cores.sum()))
-    pieces = int(jobs.first_piece[-1] + _most_pieces(requests, node_count)[-1])
+    pieces = int(jobs[FIRST_PIECE, -1] + _most_pieces(requests, node_count)[-1])
     kinds = nodes.gpus.shape[1]
     packed = _nodes(workload, machine, nodes, requests, order)
     knobs = _knobs(workload, settings)
     records = int(min(2 * knobs[BF_MAX_TEST], knobs[BF_SPACE], 2 * count)) + 3
-    words, job_kinds = packed.sets.shape[1], int(jobs.kind.max()) + 1
-    rows = min(int(jobs.shape.max()) + 1, max(READY_TABLE // node_count, 1))
+    words, job_kinds = packed.sets.shape[1], int(jobs[KIND].max()) + 1
+    rows = min(int(jobs[SHAPE].max()) + 1, max(READY_TABLE // node_count, 1))
     return SlurmReplay(
         jobs=jobs,
+        worth=_worth(workload, machine, requests, settings),
         nodes=packed,
         free=_free(packed),
         later=_free(packed),
@@ -95,6 +120,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         ),
         ready=Ready(
             at=np.zeros((rows, node_count), np.int64),
+            now=np.zeros((rows, words), np.int64),
             shape=np.full(rows, -1, np.int64),
             checked=_zeros(rows),
             changed=_zeros(node_count),
@@ -122,9 +148,10 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             most=_frozen(limits.most),
             used=np.zeros_like(limits.most),
         ),
-        queue=np.zeros(count + 1, np.int64),
+        queue=_zeros(count + 1),
+        spare=_zeros(count + 1),
         priority=np.zeros(count, np.int64),
-        tested=np.zeros(int(jobs.user.max()) + 1, np.int64),
+        tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions), np.bool_),
         knobs=knobs,
@@ -274,48 +301,54 @@ def _jobs(
     workload: Workload,
     machine: NodeCluster,
     requests: JobRequests,
-    settings: SlurmSettings,
     association: Ints,
-) -> SlurmJobs:
+) -> Ints:
+    """Return the table of jobs, a row for everything that kernels ask of them."""
     room = _most_pieces(requests, len(machine.node_names))
     shapes = _shapes(workload, requests)
     partitions = machine.partitions
     least_loaded = "CR_LLN" in machine.settings.get("SelectTypeParameters", "").upper()
-    columns = {
-        "eligible": requests.eligible,
-        "arrival": np.argsort(requests.eligible, kind="stable"),
-        "runtime": workload.runtime,
-        "limit": np.maximum(-(-workload.walltime // 60) * 60, 60),
-        "least": np.minimum(requests.least_nodes, requests.cores),
-        "most": requests.most_nodes,
-        "cores": requests.cores,
-        "per_node": requests.cores_per_node,
-        "per_task": requests.cores_per_task,
-        "memory_per_node": requests.memory_per_node,
-        "memory_per_core": requests.memory_per_core,
-        "whole_memory": requests.whole_memory,
-        "gpus": requests.gpus_per_node,
-        "gpu_type": requests.gpu_type,
-        "exclusive": requests.exclusive,
-        "node_set": requests.node_set,
-        "partition": requests.partition,
-        "tier": np.array([p.tier for p in partitions])[requests.partition],
-        "user": np.unique(workload.user, return_inverse=True)[1].ravel(),
-        "association": association,
-        "least_loaded": np.array([p.least_loaded or least_loaded for p in partitions])[
+    rows = {
+        ELIGIBLE: requests.eligible,
+        ARRIVAL: np.argsort(requests.eligible, kind="stable"),
+        RUNTIME: workload.runtime,
+        LIMIT: np.maximum(-(-workload.walltime // 60) * 60, 60),
+        LEAST: np.minimum(requests.least_nodes, requests.cores),
+        MOST: requests.most_nodes,
+        CORES: requests.cores,
+        PER_NODE: requests.cores_per_node,
+        PER_TASK: requests.cores_per_task,
+        MEMORY_PER_NODE: requests.memory_per_node,
+        MEMORY_PER_CORE: requests.memory_per_core,
+        WHOLE_MEMORY: requests.whole_memory,
+        GPUS: requests.gpus_per_node,
+        GPU_TYPE: requests.gpu_type,
+        EXCLUSIVE: requests.exclusive,
+        NODE_SET: requests.node_set,
+        PARTITION: requests.partition,
+        TIER: np.array([p.tier for p in partitions])[requests.partition],
+        USER: np.unique(workload.user, return_inverse=True)[1].ravel(),
+        ASSOCIATION: association,
+        LEAST_LOADED: np.array([p.least_loaded or least_loaded for p in partitions])[
             requests.partition
         ],
-        "shape": shapes,
-        "kind": _numbered([shapes, -(-workload.walltime // 60)]),
-        "first_piece": np.cumsum(room) - room,
+        SHAPE: shapes,
+        KIND: _numbered([shapes, -(-workload.walltime // 60)]),
+        FIRST_PIECE: np.cumsum(room) - room,
     }
-    whole = {name: _whole(column) for name, column in columns.items()}
+    table = np.empty((JOB_ROWS, len(workload)), np.int64)
+    assert sorted(rows) == list(range(JOB_ROWS))
+    for row, values in rows.items():
+        table[row] = values
+    return _frozen(table)
+
+
+def _worth(
+    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
+) -> Floats:
     factor = np.array([*(qos.usage_factor for qos in machine.qos), 1.0])[requests.qos]
-    return SlurmJobs(
-        **whole,
-        fixed_priority=_frozen(_fixed_priority(workload, machine, requests, settings)),
-        billing=_frozen(requests.cores * factor),
-    )
+    fixed = _fixed_priority(workload, machine, requests, settings)
+    return _frozen(np.stack([fixed, requests.cores * factor]))
 
 
 def _shapes(workload: Workload, requests: JobRequests) -> Ints:
@@ -333,8 +366,13 @@ def _shapes(workload: Workload, requests: JobRequests) -> Ints:
 
 def _numbered(columns: list[NDArray[Any]]) -> Ints:
     """Return the number of each row among the rows that differ."""
-    table = np.stack([column.astype(np.int64) for column in columns], axis=1)
-    return np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    numbers = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        # Column by column: comparing whole rows takes many times as long.
+        own = np.unique(column, return_inverse=True)[1].ravel()
+        both = numbers * (int(own.max()) + 1) + own
+        numbers = np.unique(both, return_inverse=True)[1].ravel()
+    return numbers
 
 
 def _fixed_priority(
@@ -417,7 +455,8 @@ def _shares(
     users = np.flatnonzero(is_user).astype(np.int64)
     return (
         FairShares(
-            _frozen(parent), _frozen(shares), _frozen(level_shares), _frozen(path), users, *reals
+            *(_frozen(parent), _frozen(shares), _frozen(level_shares), _frozen(path)),
+            *(users, np.zeros_like(users), *reals),
         ),
         association,
     )

@@ -9,7 +9,7 @@ from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
 from queuesmith.engine.kernels.slurm_replay import run_slurm
-from queuesmith.engine.kernels.slurm_state import STUCK
+from queuesmith.engine.kernels.slurm_state import CORES, FIRST_PIECE, RUNTIME, STUCK
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.slurm_packing import by_name, slurm_replay
 from queuesmith.policy.slurm import Slurm
@@ -62,13 +62,13 @@ class SlurmRun:
         replay, count = self._replay, self._replay.pieces.count
         job = np.repeat(np.arange(len(count)), count)
         place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
-        at = replay.jobs.first_piece[job] + place
+        at = replay.jobs[FIRST_PIECE][job] + place
         start = replay.start[job]
         return Pieces(
             job,
             start,
-            start + replay.jobs.runtime[job],
-            _asked(job, replay.pieces.cores[at], count, replay.jobs.cores),
+            start + replay.jobs[RUNTIME][job],
+            _asked(job, replay.pieces.cores[at], count, replay.jobs[CORES]),
             by_name(self._machine)[replay.pieces.node[at]],
         )
 

@@ -137,13 +137,13 @@ class Fidelity:
             ``size``, ``month``, ``user``, ``group``, or a column of the log such as ``partition``.
         """
         return [
-            {column: label, "jobs": int(mask.sum()), **self._part(mask)}
+            {column: label, "jobs": int(mask.sum()), **self.only(mask).figures()}
             for label, mask in parts_by(self.history.workload, column)
         ]
 
-    def _part(self, mask: NDArray[np.bool_]) -> dict[str, Any]:
-        part = Fidelity(self.history.select(mask), self.replayed.select(mask))
-        return part.figures()
+    def only(self, jobs: NDArray[np.bool_]) -> Fidelity:
+        """Return the same of some of the jobs."""
+        return Fidelity(self.history.select(jobs), self.replayed.select(jobs))
 
     def figures(self) -> dict[str, Any]:
         """Return the figures, ready for JSON."""

@@ -27,8 +27,14 @@ from queuesmith.engine.kernels.slurm_state import (
     BF_SPACE,
     BF_WINDOW,
     EPOCH,
+    KIND,
+    LEAST,
+    LIMIT,
+    NODE_SET,
+    PARTITION,
     PASSES,
     QUEUED,
+    USER,
     over_limit,
     start_on_nodes,
 )
@@ -61,7 +67,7 @@ def backfill(replay, now):
             if started == 0:
                 return 0
             continue
-        user, partition = jobs.user[job], jobs.partition[job]
+        user, partition = jobs[USER, job], jobs[PARTITION, job]
         if over_limit(replay.limits, job) or replay.tested[user] >= knobs[BF_MAX_USER]:
             continue
         if replay.tested_partition[partition] >= knobs[BF_MAX_PARTITION]:
@@ -73,9 +79,19 @@ def backfill(replay, now):
         if outcome == STARTED:
             started += 1
             left -= 1
-            hopeful = give_up_taken(replay, hopeful, replay.pieces.count[job])
+            hopeful = give_up_taken(
+                replay.hopeful,
+                jobs,
+                replay.nodes,
+                replay.free,
+                replay.choice.node,
+                hopeful,
+                replay.pieces.count[job],
+            )
         elif outcome == PLANNED:
-            hopeful = give_up_reserved(replay, hopeful, now, begin)
+            hopeful = give_up_reserved(
+                replay.hopeful, jobs, replay.choice.chosen, hopeful, now, begin
+            )
         elif outcome == FULL:
             hopeful = 0
         if outcome != LEFT:
@@ -96,8 +112,8 @@ def _clear(table, now, window):
 def _place(replay, job, now, records):
     """Start a job or plan it; tells what came of it, how many records there are, and from when."""
     jobs, knobs, hopeful = replay.jobs, replay.knobs, replay.hopeful
-    usable, limit = replay.choice.usable, jobs.limit[job]
-    kind, this_pass = jobs.kind[job], replay.counters[PASSES]
+    usable, limit = replay.choice.usable, jobs[LIMIT, job]
+    kind, this_pass = jobs[KIND, job], replay.counters[PASSES]
     # Where a job that asks for the same could not start, there is even less room by now.
     later = hopeful.begin[kind] if hopeful.tried[kind] == this_pass else now
     if later == NEVER:
@@ -105,11 +121,11 @@ def _place(replay, job, now, records):
     hopeful.tried[kind] = this_pass
     while True:
         begin = later
-        copy(usable, replay.nodes.sets[jobs.node_set[job]])
+        copy(usable, replay.nodes.sets[jobs[NODE_SET, job]])
         later = _leave_out_reserved(replay.reserved, usable, begin, begin + limit)
         leave_out_outages(replay.nodes, usable, begin, begin + limit)
         start, count = NOBODY, 0
-        if at_least(usable, jobs.least[job]):
+        if at_least(usable, jobs[LEAST, job]):
             last = later if later != NOBODY else NEVER
             start, count = earliest_start(replay, job, usable, now, last)
         if start == NOBODY or (later != NOBODY and max(start, begin) > later):

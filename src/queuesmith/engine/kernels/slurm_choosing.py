@@ -4,6 +4,14 @@ from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_ready import room_on
 from queuesmith.engine.kernels.slurm_sets import SHIFT, remove_all
+from queuesmith.engine.kernels.slurm_state import (
+    CORES,
+    EXCLUSIVE,
+    LEAST,
+    LEAST_LOADED,
+    MOST,
+    PER_TASK,
+)
 
 
 @kernel
@@ -37,7 +45,7 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
                     heaviest = max(heaviest, nodes.weight[node])
             bits >>= 1
             node += 1
-    if size < jobs.least[job] or cores < jobs.cores[job]:
+    if size < jobs[LEAST, job] or cores < jobs[CORES, job]:
         return 0
     for weight in range(heaviest + 1):
         count, cores = 0, 0
@@ -45,7 +53,7 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
             if nodes.weight[choice.candidate[i]] <= weight:
                 count += 1
                 cores += choice.room[i]
-        if count >= jobs.least[job] and cores >= jobs.cores[job]:
+        if count >= jobs[LEAST, job] and cores >= jobs[CORES, job]:
             count = _pick(jobs, nodes, choice, job, weight, size, free)
             if count > 0:
                 return count
@@ -55,12 +63,12 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
 @kernel
 def _pick(jobs, nodes, choice, job, weight, size, free):
     """Choose among the candidates up to a weight."""
-    least = jobs.least[job]
-    most = jobs.most[job] if jobs.most[job] > 0 else size
-    count, cores = 0, jobs.cores[job]
+    least = jobs[LEAST, job]
+    most = jobs[MOST, job] if jobs[MOST, job] > 0 else size
+    count, cores = 0, jobs[CORES, job]
     while count < most and (cores > 0 or count < least):
         nodes_left = max(least - count, 1)
-        if jobs.least_loaded[job]:
+        if jobs[LEAST_LOADED, job]:
             first, last = _least_loaded(nodes, choice, weight, size, free)
         elif nodes.leaf[0] != NOBODY:
             first, last = _best_switch(nodes, choice, weight, size, cores, nodes_left)
@@ -90,10 +98,10 @@ def _pick(jobs, nodes, choice, job, weight, size, free):
 @kernel
 def _held(jobs, nodes, job, node, given):
     """Return how many cores of a node a job holds that needs some of them."""
-    if jobs.exclusive[job] == 1:
+    if jobs[EXCLUSIVE, job] == 1:
         return nodes.cores[node]
     # A task is on one node, and a core has all its threads.
-    given += -given % jobs.per_task[job]
+    given += -given % jobs[PER_TASK, job]
     given += -given % nodes.threads[node]
     return min(given, nodes.cores[node])
 

@@ -6,25 +6,38 @@ are still to come, the pass is over.
 """
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.slurm_ready import NOW, find_ready, ready_row, room_on
-from queuesmith.engine.kernels.slurm_sets import at_least, remove, remove_all
-from queuesmith.engine.kernels.slurm_state import PASSES, QUEUED, over_limit
+from queuesmith.compiled.arrays import copy
+from queuesmith.engine.kernels.slurm_ready import ready_row, room_on
+from queuesmith.engine.kernels.slurm_sets import at_least, keep_common, remove, remove_all
+from queuesmith.engine.kernels.slurm_state import (
+    CHANGES,
+    KIND,
+    LEAST,
+    LIMIT,
+    NODE_SET,
+    PASSES,
+    QUEUED,
+    over_limit,
+)
 
 
 @kernel
 def find_hopeful(replay):
     """Find the kinds of waiting jobs that have room now; return how many."""
     hopeful, jobs, count = replay.hopeful, replay.jobs, 0
-    this_pass = replay.counters[PASSES]
+    this_pass, changes = replay.counters[PASSES], replay.counters[CHANGES]
     for place in range(replay.counters[QUEUED]):
         job = replay.queue[place]
-        kind = jobs.kind[job]
+        kind = jobs[KIND, job]
         if hopeful.seen[kind] != this_pass:
             hopeful.seen[kind] = this_pass
             hopeful.place[kind] = -1
             hopeful.job[kind] = job
-            row, nodes = ready_row(replay, job), replay.nodes.sets[jobs.node_set[job]]
-            if find_ready(replay.ready.at[row], nodes, NOW, hopeful.nodes[kind]) >= jobs.least[job]:
+            row = ready_row(jobs, replay.nodes, replay.free, replay.ready, job, changes)
+            nodes = hopeful.nodes[kind]
+            copy(nodes, replay.ready.now[row])
+            keep_common(nodes, replay.nodes.sets[jobs[NODE_SET, job]])
+            if at_least(nodes, jobs[LEAST, job]):
                 hopeful.kind[count] = kind
                 hopeful.place[kind] = place
                 count += 1
@@ -43,30 +56,28 @@ def last_hopeful(hopeful, count):
 
 
 @kernel
-def give_up_reserved(replay, count, now, begin):
+def give_up_reserved(hopeful, jobs, chosen, count, now, begin):
     """Leave out nodes that are now reserved from an instant on; return how many kinds are left."""
-    hopeful, jobs, left = replay.hopeful, replay.jobs, 0
+    left = 0
     for i in range(count):
         kind = hopeful.kind[i]
-        if now + jobs.limit[hopeful.job[kind]] >= begin:
-            remove_all(hopeful.nodes[kind], replay.choice.chosen)
-        left = _keep(hopeful, kind, jobs.least[hopeful.job[kind]], left)
+        if now + jobs[LIMIT, hopeful.job[kind]] >= begin:
+            remove_all(hopeful.nodes[kind], chosen)
+        left = _keep(hopeful, kind, jobs[LEAST, hopeful.job[kind]], left)
     return left
 
 
 @kernel
-def give_up_taken(replay, count, taken):
+def give_up_taken(hopeful, jobs, nodes, free, chosen, count, taken):
     """Leave out the nodes on which a start has left no room; return how many kinds are left."""
-    hopeful, jobs, left = replay.hopeful, replay.jobs, 0
+    left = 0
     for i in range(count):
         kind = hopeful.kind[i]
         job = hopeful.job[kind]
         for k in range(taken):
-            node = replay.choice.node[k]
-            room = room_on(jobs, replay.nodes, job, replay.free, node)
-            if room == 0:
-                remove(hopeful.nodes[kind], node)
-        left = _keep(hopeful, kind, jobs.least[job], left)
+            if room_on(jobs, nodes, job, free, chosen[k]) == 0:
+                remove(hopeful.nodes[kind], chosen[k])
+        left = _keep(hopeful, kind, jobs[LEAST, job], left)
     return left
 
 

@@ -3,14 +3,20 @@
 import math
 
 from queuesmith.compiled import kernel
+from queuesmith.engine.kernels.slurm_sorting import sort
 from queuesmith.engine.kernels.slurm_state import (
+    ASSOCIATION,
+    BILLING,
     DAMPENING,
     DECAY,
+    ELIGIBLE,
     FAIR_TREE,
+    FIXED_PRIORITY,
     HELD,
     LAST_CALC,
     MAX_AGE,
     QUEUED,
+    TIER,
     WEIGHT_AGE,
     WEIGHT_FAIR_SHARE,
 )
@@ -20,30 +26,32 @@ from queuesmith.engine.kernels.slurm_state import (
 def prioritize(replay, job, now):
     """Compute the priority of a job."""
     jobs, weights = replay.jobs, replay.weights
-    age = min((now - jobs.eligible[job]) / replay.knobs[MAX_AGE], 1.0)
-    fair = replay.shares.factor[jobs.association[job]] if jobs.association[job] >= 0 else 0.0
+    age = min((now - jobs[ELIGIBLE, job]) / replay.knobs[MAX_AGE], 1.0)
+    fair = replay.shares.factor[jobs[ASSOCIATION, job]] if jobs[ASSOCIATION, job] >= 0 else 0.0
     priority = (
-        jobs.fixed_priority[job] + weights[WEIGHT_AGE] * age + weights[WEIGHT_FAIR_SHARE] * fair
+        replay.worth[FIXED_PRIORITY, job]
+        + weights[WEIGHT_AGE] * age
+        + weights[WEIGHT_FAIR_SHARE] * fair
     )
     replay.priority[job] = int(priority)
 
 
 @kernel
-def comes_before(replay, job, other):
+def comes_before(context, job, other):
     """Tell whether a job stands before another: by tier, priority, then submission."""
-    jobs, priority = replay.jobs, replay.priority
-    if jobs.tier[job] != jobs.tier[other]:
-        return jobs.tier[job] > jobs.tier[other]
+    jobs, priority = context
+    if jobs[TIER, job] != jobs[TIER, other]:
+        return jobs[TIER, job] > jobs[TIER, other]
     if priority[job] != priority[other]:
         return priority[job] > priority[other]
     return job < other
 
 
 @kernel
-def insert_sorted(replay, job, size):
+def insert_sorted(jobs, priority, queue, job, size):
     """Put a job where it belongs among the first jobs of the queue."""
-    queue, place = replay.queue, size
-    while place > 0 and comes_before(replay, job, queue[place - 1]):
+    place = size
+    while place > 0 and comes_before((jobs, priority), job, queue[place - 1]):
         queue[place] = queue[place - 1]
         place -= 1
     queue[place] = job
@@ -52,18 +60,18 @@ def insert_sorted(replay, job, size):
 @kernel
 def note_use(replay, job, end):
     """Count what a job that ends has used since the last calculation."""
-    association = replay.jobs.association[job]
+    association = replay.jobs[ASSOCIATION, job]
     if association < 0:
         return
     begin = max(replay.start[job], replay.counters[LAST_CALC])
-    replay.shares.fresh[association] += _used(replay, job, end - begin)
+    replay.shares.fresh[association] += _used(
+        replay.worth[BILLING, job], replay.weights, end - begin
+    )
 
 
 @kernel
-def _used(replay, job, seconds):
-    if seconds <= 0:
-        return 0.0
-    return replay.jobs.billing[job] * seconds * replay.weights[DECAY] ** seconds
+def _used(billing, weights, seconds):
+    return billing * seconds * weights[DECAY] ** seconds if seconds > 0 else 0.0
 
 
 @kernel
@@ -74,12 +82,16 @@ def recalculate(replay, now):
     for i in range(len(shares.usage)):
         shares.usage[i] *= decay
     if not replay.knobs[FAIR_TREE]:
-        share_out(replay)  # the classic formula looks before it counts what is new
+        share_out(
+            shares, replay.knobs, replay.weights
+        )  # the classic formula looks before it counts what is new
     for i in range(counters[HELD]):
         job = running.due_job[i]
-        if replay.jobs.association[job] >= 0:
+        if replay.jobs[ASSOCIATION, job] >= 0:
             begin = max(replay.start[job], counters[LAST_CALC])
-            shares.fresh[replay.jobs.association[job]] += _used(replay, job, now - begin)
+            shares.fresh[replay.jobs[ASSOCIATION, job]] += _used(
+                replay.worth[BILLING, job], replay.weights, now - begin
+            )
     for i in range(len(shares.usage)):
         above = i
         while shares.fresh[i] > 0 and above >= 0:
@@ -88,21 +100,21 @@ def recalculate(replay, now):
         shares.fresh[i] = 0.0
     counters[LAST_CALC] = now
     if replay.knobs[FAIR_TREE]:
-        share_out(replay)
+        share_out(shares, replay.knobs, replay.weights)
     for i in range(counters[QUEUED]):
         prioritize(replay, replay.queue[i], now)
-    for i in range(1, counters[QUEUED]):
-        insert_sorted(replay, replay.queue[i], i)
+    standing = (replay.jobs, replay.priority)
+    sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
 
 
 @kernel
-def share_out(replay):
+def share_out(shares, knobs, weights):
     """Compute the fair-share factor of everybody."""
-    if len(replay.shares.usage) > 0:
-        if replay.knobs[FAIR_TREE]:
-            _climb_fair_tree(replay.shares)
+    if len(shares.usage) > 0:
+        if knobs[FAIR_TREE]:
+            _climb_fair_tree(shares)
         else:
-            _dampen(replay.shares, replay.weights[DAMPENING])
+            _dampen(shares, weights[DAMPENING])
 
 
 @kernel
@@ -121,17 +133,17 @@ def _climb_fair_tree(shares):
             part = shares.usage[i] / shares.usage[above]
             shares.level[i] = shares.shares[i] / shares.level_shares[i] / part
     users = shares.users
-    for i in range(1, len(users)):
-        user, place = users[i], i
-        while place > 0 and _ahead(shares, user, users[place - 1]) > 0:
-            users[place] = users[place - 1]
-            place -= 1
-        users[place] = user
+    sort(users, shares.spare, len(users), _is_ahead, shares)
     rank = len(users)
     for i in range(len(users)):
         if i > 0 and _ahead(shares, users[i - 1], users[i]) > 0:
             rank = len(users) - i
         shares.factor[users[i]] = rank / len(users)
+
+
+@kernel
+def _is_ahead(shares, user, other):
+    return _ahead(shares, user, other) > 0
 
 
 @kernel

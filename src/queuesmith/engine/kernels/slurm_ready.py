@@ -3,8 +3,22 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_sets import has, put
-from queuesmith.engine.kernels.slurm_state import CHANGES, give_back
+from queuesmith.engine.kernels.slurm_sets import has, put, remove
+from queuesmith.engine.kernels.slurm_state import (
+    CORES,
+    EXCLUSIVE,
+    GPU_TYPE,
+    GPUS,
+    MEMORY_PER_CORE,
+    MEMORY_PER_NODE,
+    MOST,
+    PER_NODE,
+    PER_TASK,
+    SHAPE,
+    USER,
+    WHOLE_MEMORY,
+    give_back,
+)
 
 #: Earlier than any instant: a node has room already. And: it has not, and when is not known yet.
 NOW, LATER = -NEVER, -NEVER + 1
@@ -14,66 +28,68 @@ NOW, LATER = -NEVER, -NEVER + 1
 def room_on(jobs, nodes, job, free, node):
     """Return how many cores of a node a job could have; 0 where it cannot run there."""
     cores, memory = free.cores[node], free.memory[node]
-    if cores == 0 or memory < jobs.memory_per_node[job]:
+    if cores == 0 or memory < jobs[MEMORY_PER_NODE, job]:
         return 0
-    if jobs.exclusive[job] == 1 and free.jobs[node] > 0:
+    if jobs[EXCLUSIVE, job] == 1 and free.jobs[node] > 0:
         return 0
-    if free.owner[node] != NOBODY and free.owner[node] != jobs.user[job]:
+    if free.owner[node] != NOBODY and free.owner[node] != jobs[USER, job]:
         return 0
-    if jobs.exclusive[job] == 2 and free.jobs[node] > 0 and free.owner[node] != jobs.user[job]:
+    if jobs[EXCLUSIVE, job] == 2 and free.jobs[node] > 0 and free.owner[node] != jobs[USER, job]:
         return 0
-    if jobs.whole_memory[job] and memory < nodes.memory[node]:
+    if jobs[WHOLE_MEMORY, job] and memory < nodes.memory[node]:
         return 0
-    if jobs.gpus[job] > 0 and _free_gpus(jobs, nodes, job, free, node) < jobs.gpus[job]:
+    if jobs[GPUS, job] > 0 and _free_gpus(jobs, nodes, job, free, node) < jobs[GPUS, job]:
         return 0
     if nodes.threads[node] > 1:
         cores -= cores % nodes.threads[node]
-    if jobs.memory_per_core[job] > 0:
-        cores = min(cores, memory // jobs.memory_per_core[job])
-    if jobs.per_task[job] > 1:
-        cores -= cores % jobs.per_task[job]
-    if jobs.per_node[job] > 0:
-        return jobs.per_node[job] if cores >= jobs.per_node[job] else 0
+    if jobs[MEMORY_PER_CORE, job] > 0:
+        cores = min(cores, memory // jobs[MEMORY_PER_CORE, job])
+    if jobs[PER_TASK, job] > 1:
+        cores -= cores % jobs[PER_TASK, job]
+    if jobs[PER_NODE, job] > 0:
+        return jobs[PER_NODE, job] if cores >= jobs[PER_NODE, job] else 0
     # A job that may have one node only has no use for a node with less than it needs.
-    return cores if jobs.most[job] != 1 or cores >= jobs.cores[job] else 0
+    return cores if jobs[MOST, job] != 1 or cores >= jobs[CORES, job] else 0
 
 
 @kernel
 def _free_gpus(jobs, nodes, job, free, node):
     gpus = 0
     for kind in range(nodes.gpus.shape[1]):
-        if jobs.gpu_type[job] == NOBODY or jobs.gpu_type[job] == kind:
+        if jobs[GPU_TYPE, job] == NOBODY or jobs[GPU_TYPE, job] == kind:
             gpus += free.gpus[node, kind]
     return gpus
 
 
 @kernel
-def ready_row(replay, job):
+def ready_row(jobs, nodes, free, ready, job, changes):
     """Bring up to date which nodes have room for a job, and return the row that tells it."""
-    ready, shape = replay.ready, replay.jobs.shape[job]
+    shape = jobs[SHAPE, job]
     row = shape % len(ready.shape)
     seen = ready.checked[row] if ready.shape[row] == shape else -1
-    if seen == replay.counters[CHANGES]:
+    if seen == changes:
         return row
     for node in range(len(ready.changed)):
         if ready.changed[node] > seen:
-            room = room_on(replay.jobs, replay.nodes, job, replay.free, node)
-            ready.at[row, node] = NOW if room > 0 else LATER
+            if room_on(jobs, nodes, job, free, node) > 0:
+                ready.at[row, node] = NOW
+                put(ready.now[row], node)
+            else:
+                ready.at[row, node] = LATER
+                remove(ready.now[row], node)
     ready.shape[row] = shape
-    ready.checked[row] = replay.counters[CHANGES]
+    ready.checked[row] = changes
     return row
 
 
 @kernel
-def _ready_at(replay, job, node):
+def _ready_at(jobs, nodes, later, pieces, expected, job, node):
     """Return when a node that has no room now will have some."""
-    jobs, nodes, pieces = replay.jobs, replay.nodes, replay.pieces
-    copy_node(replay.later, replay.free, node)
     piece = pieces.first[node]
     while piece != NOBODY:
-        give_back(pieces, piece, replay.later)
-        if room_on(jobs, nodes, job, replay.later, node) > 0:
-            return replay.running.expected[pieces.job[piece]]
+        give_back(pieces, piece, later)
+        if room_on(jobs, nodes, job, later, node) > 0:
+            return expected[pieces.job[piece]]
         piece = pieces.next[piece]
     return NEVER
 
@@ -104,14 +120,15 @@ def release_until(pieces, running, free, later, node, last):
 
 
 @kernel
-def first_ready(replay, job, row, usable):
+def first_ready(jobs, nodes, free, later, pieces, expected, job, at, usable):
     """Return when the first of some nodes has room, and find that out of all of them."""
-    at, first = replay.ready.at, NEVER
-    for node in range(len(replay.ready.changed)):
+    first = NEVER
+    for node in range(len(at)):
         if has(usable, node):
-            if at[row, node] == LATER:
-                at[row, node] = _ready_at(replay, job, node)
-            first = min(first, at[row, node])
+            if at[node] == LATER:
+                copy_node(later, free, node)
+                at[node] = _ready_at(jobs, nodes, later, pieces, expected, job, node)
+            first = min(first, at[node])
     return first
 
 

@@ -17,13 +17,18 @@ from queuesmith.engine.kernels.slurm_priority import (
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_starting import choose_now
 from queuesmith.engine.kernels.slurm_state import (
+    ARRIVAL,
     BACKFILLS,
     BATCH_DELAY,
     BF_INTERVAL,
     CALC_PERIOD,
+    ELIGIBLE,
     HELD,
     LAST_CALC,
+    LIMIT,
+    NODE_SET,
     OFFSET,
+    PARTITION,
     QUEUE_DEPTH,
     QUEUED,
     SCHED_INTERVAL,
@@ -50,7 +55,7 @@ def start_by_priority(replay, now, depth):
         job = queue[i]
         queue[left] = job
         left += 1
-        partition = jobs.partition[job]
+        partition = jobs[PARTITION, job]
         if i >= depth or stopped == len(blocked):
             if started == 0:
                 left = counters[QUEUED]
@@ -58,9 +63,9 @@ def start_by_priority(replay, now, depth):
             continue
         if blocked[partition] or over_limit(replay.limits, job):
             continue
-        copy(usable, nodes.sets[jobs.node_set[job]])
+        copy(usable, nodes.sets[jobs[NODE_SET, job]])
         remove_all(usable, away)
-        leave_out_outages(nodes, usable, now, now + jobs.limit[job])
+        leave_out_outages(nodes, usable, now, now + jobs[LIMIT, job])
         count = choose_now(replay, job, usable)
         if count > 0:
             start_on_nodes(replay, job, count, now)
@@ -100,10 +105,10 @@ def admit_due(replay, now):
     jobs, counters = replay.jobs, replay.counters
     arrived = counters[ARRIVED]
     first = arrived
-    while arrived < len(jobs.arrival) and jobs.eligible[jobs.arrival[arrived]] == now:
-        job = jobs.arrival[arrived]
+    while arrived < jobs.shape[1] and jobs[ELIGIBLE, jobs[ARRIVAL, arrived]] == now:
+        job = jobs[ARRIVAL, arrived]
         prioritize(replay, job, now)
-        insert_sorted(replay, job, counters[QUEUED])
+        insert_sorted(jobs, replay.priority, replay.queue, job, counters[QUEUED])
         counters[QUEUED] += 1
         arrived += 1
     counters[ARRIVED] = arrived
@@ -120,13 +125,13 @@ def replay_slurm(replay):
     ``bf_interval`` after its last pass, while jobs wait or as soon as something has happened.
     """
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
-    count = len(jobs.eligible)
-    first = jobs.eligible[jobs.arrival[0]]
+    count = jobs.shape[1]
+    first = jobs[ELIGIBLE, jobs[ARRIVAL, 0]]
     calculation = first + knobs[CALC_PERIOD] - knobs[OFFSET] % knobs[CALC_PERIOD]
     filled = first - knobs[OFFSET] % knobs[BF_INTERVAL]
     looked = first - max(knobs[BATCH_DELAY], knobs[OFFSET] % knobs[SCHED_INTERVAL])
     counters[LAST_CALC] = first
-    share_out(replay)
+    share_out(replay.shares, knobs, replay.weights)
     happened, updated, changed = False, False, False  # since each looked last
     returning, idle = next_return(replay.nodes.outage_end, first), NEVER
     while counters[CANCEL] == 0:
@@ -135,7 +140,7 @@ def replay_slurm(replay):
             break
         now = min(returning, calculation)
         if counters[ARRIVED] < count:
-            now = min(now, jobs.eligible[jobs.arrival[counters[ARRIVED]]])
+            now = min(now, jobs[ELIGIBLE, jobs[ARRIVAL, counters[ARRIVED]]])
         if counters[HELD] > 0:
             now = min(now, running.end[0])
         if waiting or happened:

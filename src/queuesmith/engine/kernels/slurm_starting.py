@@ -1,24 +1,42 @@
 """When a job could start: now, or as jobs that run reach their limits."""
 
 from queuesmith.compiled import kernel
+from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NOBODY
 from queuesmith.engine.kernels.slurm_choosing import choose_nodes
 from queuesmith.engine.kernels.slurm_ready import (
-    NOW,
     find_ready,
     first_ready,
     ready_row,
     release_until,
 )
-from queuesmith.engine.kernels.slurm_sets import has
-from queuesmith.engine.kernels.slurm_state import ALIGNED, EPOCH, HELD, KILL_DELAY, WINDOW_STEP
+from queuesmith.engine.kernels.slurm_sets import at_least, has, keep_common
+from queuesmith.engine.kernels.slurm_state import (
+    ALIGNED,
+    CHANGES,
+    EPOCH,
+    FIRST_PIECE,
+    HELD,
+    KILL_DELAY,
+    LEAST,
+    WINDOW_STEP,
+)
+
+
+@kernel
+def _row(replay, job):
+    return ready_row(
+        replay.jobs, replay.nodes, replay.free, replay.ready, job, replay.counters[CHANGES]
+    )
 
 
 @kernel
 def choose_now(replay, job, usable):
     """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
-    ready, row = replay.choice.ready, ready_row(replay, job)
-    if find_ready(replay.ready.at[row], usable, NOW, ready) < replay.jobs.least[job]:
+    ready = replay.choice.ready
+    copy(ready, replay.ready.now[_row(replay, job)])
+    keep_common(ready, usable)
+    if not at_least(ready, replay.jobs[LEAST, job]):
         return 0
     return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.free)
 
@@ -33,12 +51,22 @@ def earliest_start(replay, job, usable, now, end):
     count = choose_now(replay, job, usable)
     if count > 0:
         return now, count
-    row = ready_row(replay, job)
-    first = first_ready(replay, job, row, usable)
+    row, times = _row(replay, job), replay.running.expected
+    first = first_ready(
+        replay.jobs,
+        replay.nodes,
+        replay.free,
+        replay.later,
+        replay.pieces,
+        times,
+        job,
+        replay.ready.at[row],
+        usable,
+    )
     if first > end:
         return NOBODY, 0
     running, pieces, knobs = replay.running, replay.pieces, replay.knobs
-    own, due, due_job = replay.jobs.first_piece, running.due, running.due_job
+    own, due, due_job = replay.jobs[FIRST_PIECE], running.due, running.due_job
     window, held = 30, replay.counters[HELD]
     place = _next_on(pieces, own, due_job, usable, 0, held)
     while place < held:
@@ -122,7 +150,7 @@ def _when_gone(knobs, due, now):
 @kernel
 def _choose_after(replay, job, row, usable, last):
     """Choose nodes as they will be when a job and all that are due before it are gone."""
-    ready, least = replay.choice.ready, replay.jobs.least[job]
+    ready, least = replay.choice.ready, replay.jobs[LEAST, job]
     if find_ready(replay.ready.at[row], usable, replay.running.expected[last], ready) < least:
         return 0
     for node in range(len(replay.ready.changed)):

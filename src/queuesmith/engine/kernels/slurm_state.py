@@ -8,6 +8,7 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import (
     FROZEN_INT_TABLE,
     FROZEN_INTS,
+    FROZEN_REAL_TABLE,
     FROZEN_REALS,
     INT_TABLE,
     INTS,
@@ -28,42 +29,21 @@ WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
 SLURM_COUNTERS = COUNTERS + 7
+# Rows of the table of jobs, who are known by their position: when they come and how long they last;
+ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
+# nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
+LEAST, MOST, CORES, PER_NODE, PER_TASK = range(4, 9)
+# memory, and GPUs on each node;
+MEMORY_PER_NODE, MEMORY_PER_CORE, WHOLE_MEMORY, GPUS, GPU_TYPE = range(9, 14)
+# where they may run, and whose they are;
+EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED = range(14, 21)
+# what is the same for jobs that ask for the same, and that for as long; where their pieces stand.
+SHAPE, KIND, FIRST_PIECE = range(21, 24)
+JOB_ROWS = 24
+# Rows of the table of what jobs are worth: factors that never change, and a second of use.
+FIXED_PRIORITY, BILLING = range(2)
 #: What limits count: cores, nodes, memory, GPUs, jobs.
 COUNTED = 5
-
-
-class SlurmJobs(NamedTuple):
-    """What each job asks for; jobs are known by their position."""
-
-    eligible: Any
-    arrival: Any  # positions in the order in which jobs become eligible
-    runtime: Any
-    limit: Any  # the walltime, in whole minutes, as seconds
-    least: Any
-    most: Any  # 0: any number of nodes
-    cores: Any
-    per_node: Any  # 0: spread in any way
-    per_task: Any
-    memory_per_node: Any
-    memory_per_core: Any
-    whole_memory: Any
-    gpus: Any  # on each node
-    gpu_type: Any
-    exclusive: Any
-    node_set: Any
-    partition: Any
-    tier: Any
-    user: Any
-    association: Any
-    least_loaded: Any
-    shape: Any  # the same for jobs that ask for the same
-    kind: Any  # the same for jobs that ask for the same, for as long
-    first_piece: Any  # where its pieces stand
-    fixed_priority: Any  # all factors that never change, weighted
-    billing: Any  # what a second of it counts in fair-share
-
-
-SLURM_JOBS = types.NamedTuple([FROZEN_INTS] * 24 + [FROZEN_REALS] * 2, SlurmJobs)
 
 
 class JobLimits(NamedTuple):
@@ -172,12 +152,13 @@ class Ready(NamedTuple):
     """
 
     at: Any
+    now: Any  # the nodes that have room already
     shape: Any  # whose row it is
     checked: Any  # how many changes of nodes the row has seen
     changed: Any  # of each node, its last change
 
 
-READY_TYPE = types.NamedTuple([INT_TABLE, INTS, INTS, INTS], Ready)
+READY_TYPE = types.NamedTuple([INT_TABLE, INT_TABLE, INTS, INTS, INTS], Ready)
 
 
 class Reserved(NamedTuple):
@@ -215,6 +196,7 @@ class FairShares(NamedTuple):
     level_shares: Any  # of all siblings together
     path: Any  # for each user the associations from below the root down to the user
     users: Any  # the associations that are users, in the order of their rank
+    spare: Any  # for sorting them
     usage: Any
     fresh: Any  # used since the last calculation by jobs that have ended
     level: Any
@@ -223,14 +205,15 @@ class FairShares(NamedTuple):
 
 
 SHARES_TYPE = types.NamedTuple(
-    [FROZEN_INTS] * 3 + [FROZEN_INT_TABLE, INTS] + [REALS] * 5, FairShares
+    [FROZEN_INTS] * 3 + [FROZEN_INT_TABLE, INTS, INTS] + [REALS] * 5, FairShares
 )
 
 
 class SlurmReplay(NamedTuple):
     """All that a replay under Slurm consists of."""
 
-    jobs: SlurmJobs
+    jobs: Any  # what each asks for
+    worth: Any
     nodes: SlurmNodes
     free: Free
     later: Free
@@ -243,6 +226,7 @@ class SlurmReplay(NamedTuple):
     shares: FairShares
     limits: JobLimits
     queue: Any
+    spare: Any  # for sorting it
     priority: Any
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
@@ -255,9 +239,10 @@ class SlurmReplay(NamedTuple):
 
 SLURM_REPLAY = types.NamedTuple(
     [
-        *(SLURM_JOBS, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE, PIECES_TYPE, SLURM_RUNNING),
+        *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
+        *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, TRUTHS, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+        *(INTS, INTS, INTS, INTS, INTS, TRUTHS, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
 )
@@ -295,11 +280,11 @@ def _count_in_limits(limits, job, sign):
 
 @kernel
 def _memory_of(jobs, nodes, job, node, cores):
-    if jobs.whole_memory[job]:
+    if jobs[WHOLE_MEMORY, job]:
         return nodes.memory[node]
-    if jobs.memory_per_core[job] > 0:
-        return jobs.memory_per_core[job] * cores
-    return jobs.memory_per_node[job]
+    if jobs[MEMORY_PER_CORE, job] > 0:
+        return jobs[MEMORY_PER_CORE, job] * cores
+    return jobs[MEMORY_PER_NODE, job]
 
 
 @kernel
@@ -314,7 +299,7 @@ def _take_nodes(replay, job, count):
     )
     pieces.count[job] = count
     for i in range(count):
-        node, cores, piece = choice.node[i], choice.cores[i], jobs.first_piece[job] + i
+        node, cores, piece = choice.node[i], choice.cores[i], jobs[FIRST_PIECE, job] + i
         pieces.node[piece] = node
         pieces.cores[piece] = cores
         pieces.job[piece] = job
@@ -324,11 +309,11 @@ def _take_nodes(replay, job, count):
         pieces.memory[piece] = _memory_of(jobs, nodes, job, node, cores)
         free.memory[node] -= pieces.memory[piece]
         free.jobs[node] += 1
-        if jobs.exclusive[job] == 2:
-            free.owner[node] = jobs.user[job]
-        needed = jobs.gpus[job]
+        if jobs[EXCLUSIVE, job] == 2:
+            free.owner[node] = jobs[USER, job]
+        needed = jobs[GPUS, job]
         for kind in range(nodes.gpus.shape[1]):
-            if jobs.gpu_type[job] == NOBODY or jobs.gpu_type[job] == kind:
+            if jobs[GPU_TYPE, job] == NOBODY or jobs[GPU_TYPE, job] == kind:
                 taken = min(needed, free.gpus[node, kind])
                 pieces.gpus[piece, kind] = taken
                 free.gpus[node, kind] -= taken
@@ -385,7 +370,7 @@ def start_on_nodes(replay, job, count, now):
     """Let a job run from now on, on the nodes that were chosen."""
     running, counters, knobs = replay.running, replay.counters, replay.knobs
     begin = now + knobs[START_DELAY]
-    due = begin + replay.jobs.limit[job]
+    due = begin + replay.jobs[LIMIT, job]
     counters[BEGUN] += 1
     running.expected[job] = due
     running.order[job] = counters[BEGUN]
@@ -393,7 +378,7 @@ def start_on_nodes(replay, job, count, now):
     _take_nodes(replay, job, count)
     _count_in_limits(replay.limits, job, 1)
     size = counters[HELD]
-    end = begin + replay.jobs.runtime[job] + knobs[COMPLETION_DELAY]
+    end = begin + replay.jobs[RUNTIME, job] + knobs[COMPLETION_DELAY]
     place = rise(running, size, end, _end_at, _move_end)
     running.end[place] = end
     running.job[place] = job
@@ -424,7 +409,7 @@ def end_next(replay):
     for i in range(place, size):
         running.due[i] = running.due[i + 1]
         running.due_job[i] = running.due_job[i + 1]
-    first = replay.jobs.first_piece[job]
+    first = replay.jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
         give_back(pieces, piece, replay.free)
         _take_out(pieces, piece)
