@@ -61,7 +61,7 @@ class NodeOrderRun:
             replay = replay._replace(queue=new_queue(len(packed.workload), scored=False))
         asked = asked_by(packed.log, [] if order.fixed else [order])
         replay = replay._replace(queue=replay.queue._replace(asked=asked))
-        self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
+        self._state = node_replay(replay, packed, planned=planned)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
 
