@@ -58,7 +58,7 @@ class NodeOrderRun:
             planned=planned,
             asked=asked_by(packed.log, [] if order.fixed else [order]),
         )
-        self._state = node_replay(replay, packed.workload, packed.cluster, planned=planned)
+        self._state = node_replay(replay, packed, planned=planned)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
 

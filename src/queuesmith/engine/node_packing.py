@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, node_arrays
+from queuesmith.cluster.requests import JobRequests, NodeArrays, node_arrays
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.node_state import (
     FREE_CORES,
@@ -29,7 +29,7 @@ from queuesmith.engine.kernels.node_state import (
     NodeReplay,
 )
 from queuesmith.engine.kernels.replay import Replay
-from queuesmith.engine.packing import frozen
+from queuesmith.engine.packing import Packed, frozen
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
 from queuesmith.workload.workload import Ints
@@ -39,20 +39,22 @@ from queuesmith.workload.workload import Ints
 RELEASES_KEPT = 4096
 
 
-def node_replay(
-    replay: Replay, workload: Workload, machine: NodeCluster, *, planned: bool
-) -> NodeReplay:
+def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
     """Return a replay on nodes in which nothing has happened yet, with all the room it will need.
 
     Parameters
     ----------
     replay
         What it has in common with a replay on a pool of cores.
+    packed
+        The jobs and their machine, which has nodes.
     planned
         Whether many jobs have reservations at once.
     """
-    requests, arrays = job_requests(workload, machine), node_arrays(machine)
-    limits = LimitTable(workload, machine, requests)
+    workload, machine = packed.workload, packed.cluster
+    assert isinstance(machine, NodeCluster)
+    requests, limits = packed.requests()
+    arrays = node_arrays(machine)
     count, counters = len(workload), _counters(replay, arrays)
     after, think = predecessors(workload)
     alone = np.flatnonzero(after < 0)

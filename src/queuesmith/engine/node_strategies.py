@@ -31,7 +31,7 @@ class _NodeStrategyLines(StrategyLines):
         keeping = next((s for s in strategies if s.keep is not None), None)
         if keeping is not None:
             raise no_keep(keeping, packed.cluster)
-        state = node_replay(self.pool.replay, packed.workload, packed.cluster, planned=True)
+        state = node_replay(self.pool.replay, packed, planned=True)
         pool = self.pool
         self.pool = NodeStrategyQueue(  # type: ignore[assignment]
             state, pool.lines, pool.following, pool.preceding, pool.strategies, pool.parameters

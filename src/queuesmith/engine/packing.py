@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster, NodeKind
 from queuesmith.cluster.fitting import fitting
+from queuesmith.cluster.limit_table import LimitTable
+from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.line import nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
@@ -45,6 +47,7 @@ class Packed:
         self.log = self.workload  # whose columns orders see
         self.jobs = _columns(self.workload, cluster)
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
+        self._requests: tuple[JobRequests, LimitTable] | None = None
         self._lock = threading.Lock()
 
     def on_one_node(self) -> Packed:
@@ -55,9 +58,19 @@ class Packed:
         asked = {AFTER, THINK_TIME, "eligible_after"}
         extra = {name: self.workload.extra[name] for name in asked & self.workload.extra.keys()}
         other = copy.copy(self)
+        other._requests = None
         other.workload = self.workload.replaced(extra=extra)
         other.cluster = NodeCluster((NodeKind(("node",), self.cluster.cores),), self.cluster.name)
         return other
+
+    def requests(self) -> tuple[JobRequests, LimitTable]:
+        """Return what jobs ask a machine of nodes for, and the limits that they must keep to."""
+        assert isinstance(self.cluster, NodeCluster)
+        with self._lock:
+            if self._requests is None:
+                asked = job_requests(self.workload, self.cluster)
+                self._requests = asked, LimitTable(self.workload, self.cluster, asked)
+            return self._requests
 
     def rank(self, order: Order, keep: Keep | None = None) -> NDArray[np.int64]:
         """Return each job's place in a fixed order: highest score first, equals as they came.

@@ -103,10 +103,14 @@ def let_pass(board, ask, job, sign, count, total):
 @kernel
 def next_return(returns, time):
     """Return when the next outage after an instant ends."""
-    for instant in returns:
-        if instant > time:
-            return instant
-    return NEVER
+    low, high = 0, len(returns)
+    while low < high:
+        middle = (low + high) >> 1
+        if returns[middle] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return returns[low] if low < len(returns) else NEVER
 
 
 @kernel
