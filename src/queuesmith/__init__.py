@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
     from queuesmith.planning.solve import solve
-    from queuesmith.policy import Policy
+    from queuesmith.policy import Order, Policy
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
     from queuesmith.schedule import Schedule, history
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
     from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
+    from queuesmith.workload.tables import from_frame
 
 __all__ = [
     "Cluster",
@@ -51,6 +52,7 @@ __all__ = [
     "Fidelity",
     "NodeCluster",
     "Objective",
+    "Order",
     "Policy",
     "QueuesmithError",
     "Schedule",
@@ -61,6 +63,7 @@ __all__ = [
     "compare",
     "confidence",
     "demo_workload",
+    "from_frame",
     "history",
     "knapsack",
     "lublin",
@@ -105,7 +108,10 @@ __getattr__, __dir__ = door(
         "learning.pareto": ("pareto_front",),
         "planning": ("Snapshot",),
         "planning.solve": ("solve",),
-        "policy": ("Policy",),
+        "policy": (
+            "Order",
+            "Policy",
+        ),
         "report": (
             "Comparison",
             "compare",
@@ -131,5 +137,6 @@ __getattr__, __dir__ = door(
             "demo_workload",
             "lublin",
         ),
+        "workload.tables": ("from_frame",),
     },
 )
