@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
     from queuesmith.planning.solve import solve
     from queuesmith.policy import Order, Policy
+    from queuesmith.policy.own_metrics import add_metric
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
     from queuesmith.schedule import Schedule, history
@@ -59,6 +60,7 @@ __all__ = [
     "Snapshot",
     "Tuned",
     "Workload",
+    "add_metric",
     "bag_of_tasks",
     "compare",
     "confidence",
@@ -112,6 +114,7 @@ __getattr__, __dir__ = door(
             "Order",
             "Policy",
         ),
+        "policy.own_metrics": ("add_metric",),
         "report": (
             "Comparison",
             "compare",

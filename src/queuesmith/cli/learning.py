@@ -22,6 +22,7 @@ from queuesmith.cli.options import (
     Seed,
     TruthOptions,
     names,
+    own_metric,
     with_options,
 )
 from queuesmith.cli.output import (
@@ -170,6 +171,7 @@ def tune(
     from queuesmith.schedule.guard import as_guards
 
     check_targets(out, store, report)
+    objective = None if objective is None else own_metric(objective)
     share, chosen = _share(split), learner.method(method, policy)
     guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
     starvation_rule(objective, longest_wait)
