@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
     from queuesmith.planning.solve import solve
-    from queuesmith.policy import Policy
+    from queuesmith.policy import Order, Policy
+    from queuesmith.policy.own_metrics import add_metric
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
     from queuesmith.schedule import Schedule, history
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
     from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
+    from queuesmith.workload.tables import from_frame
 
 __all__ = [
     "Cluster",
@@ -52,16 +54,19 @@ __all__ = [
     "Fidelity",
     "NodeCluster",
     "Objective",
+    "Order",
     "Policy",
     "QueuesmithError",
     "Schedule",
     "Snapshot",
     "Tuned",
     "Workload",
+    "add_metric",
     "bag_of_tasks",
     "compare",
     "confidence",
     "demo_workload",
+    "from_frame",
     "history",
     "knapsack",
     "lublin",
@@ -107,7 +112,11 @@ __getattr__, __dir__ = door(
         "learning.pareto": ("pareto_front",),
         "planning": ("Snapshot",),
         "planning.solve": ("solve",),
-        "policy": ("Policy",),
+        "policy": (
+            "Order",
+            "Policy",
+        ),
+        "policy.own_metrics": ("add_metric",),
         "report": (
             "Comparison",
             "compare",
@@ -134,5 +143,6 @@ __getattr__, __dir__ = door(
             "demo_workload",
             "lublin",
         ),
+        "workload.tables": ("from_frame",),
     },
 )

@@ -1,12 +1,14 @@
 """The command line, called in this process, on small logs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from queuesmith.cli import main
+from queuesmith.policy import own_metrics
+from queuesmith.schedule.metrics import METRICS
 
 SACCT_HEADER = (
     "JobID|User|Account|Partition|QOS|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqCPUS"
@@ -33,6 +35,16 @@ Run = Callable[..., Outcome]
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def own_metrics_are_forgotten() -> Iterator[None]:
+    """Let metrics that a test adds be unknown to the next."""
+    before = dict(METRICS)
+    yield
+    METRICS.clear()
+    METRICS.update(before)
+    own_metrics._ADDED.clear()
 
 
 @pytest.fixture

@@ -372,6 +372,45 @@ def test_a_report_shows_the_command_that_made_it(run, log, tmp_path):
     assert "fcfs, sjf&#x27; --out report.html" in page
 
 
+OWN_METRIC = """
+def waiting_days(schedule):
+    \"\"\"All waits together, in days.\"\"\"
+    return schedule.wait.sum() / 86_400
+
+def broken(schedule):
+    return schedule.no_such_thing
+
+def mean_wait(schedule):
+    return 0
+"""
+
+
+def test_a_metric_of_ones_own_stands_in_the_table(run, log, tmp_path):
+    (tmp_path / "mine.py").write_text(OWN_METRIC)
+    words = ("compare", log, "--policies", "fcfs,fcfs+easy", "--format", "json", "--metrics")
+    found = json.loads(run(*words, "mean_wait,mine.py:waiting_days").out)
+    for row in found["policies"]:
+        assert row["waiting_days"] == pytest.approx(row["mean_wait"] * 200 / 86_400)
+    words = ("simulate", log, "--format", "json", "--objective", "mine.py:waiting_days")
+    assert json.loads(run(*words).out)["value"] > 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "sentence"),
+    [
+        ("mine.py:nothing", "metric file 'mine.py' has no function 'nothing'"),
+        ("yours.py:f", "metric file 'yours.py' does not exist"),
+        ("mine.py:broken", "your metric 'broken' failed: AttributeError"),
+        ("mine.py:mean_wait", "there is a metric 'mean_wait' already"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused(run, log, tmp_path, metric, sentence):
+    (tmp_path / "mine.py").write_text(OWN_METRIC)
+    outcome = run("compare", log, "--policies", "fcfs", "--metrics", metric)
+    assert outcome.code == 2
+    assert sentence in outcome.err
+
+
 def python_of(page: str) -> str:
     """Return the Python that a report prints."""
     blocks = re.findall(r"<pre><code>(import queuesmith.*?)</code></pre>", page, re.DOTALL)
@@ -393,6 +432,7 @@ def figures_of(page: str) -> str:
         "--slurm-conf slurm.conf --policies multifactor+plan,saved.json --although-untrue",
         "--cores 4 --between 2024-03-01..2024-03-02 --head 2 --load-factor 2 --qos-priority high=2",
         "--machine little.toml --policies slurm(),slurm(bf_interval=60)",
+        "--cores 4 --metrics mean_wait,mine.py:waiting_days",
     ],
 )
 def test_the_python_that_a_report_prints_makes_the_same_report(run, sacct, tmp_path, words):
@@ -400,6 +440,7 @@ def test_the_python_that_a_report_prints_makes_the_same_report(run, sacct, tmp_p
         "PriorityWeightAge=7\nNodeName=n[1-4] CPUs=2\nPartitionName=main PriorityJobFactor=3\n"
     )
     (tmp_path / "little.toml").write_text(MACHINE)
+    (tmp_path / "mine.py").write_text(OWN_METRIC)
     assert run("simulate", sacct, "--cores", 4, "--save-policy", "saved.json").code == 0
     given = words.split()
     if "--policies" not in given:

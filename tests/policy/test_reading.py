@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from queuesmith import Order, Workload, simulate
 from queuesmith.base.errors import PolicyError
 from queuesmith.policy import (
     Policy,
@@ -148,3 +149,16 @@ def test_orders_are_read_without_asking_other_packages(monkeypatch):
     monkeypatch.setattr(reading, "entry_points", None)
     assert as_policy("fcfs") == Policy.parse("fcfs")
     assert as_policy("power(alpha=1)") == Policy.parse("power")
+
+
+def test_a_function_is_an_order_and_an_order_a_policy_without_backfill():
+    def widest(job):
+        return job.cores
+
+    made = as_policy(widest)
+    assert (str(made), made.backfill) == ("widest", "none")
+    assert as_policy(Order(widest)) == made
+    jobs = Workload([0, 0, 0], [10, 10, 10], [10, 10, 10], [4, 1, 3])
+    assert simulate(jobs, cores=4, policy=widest).start.tolist() == [0, 10, 10]
+    with pytest.raises(PolicyError, match="a function of a job"):
+        as_policy(7)

@@ -88,3 +88,9 @@ def test_there_is_no_history_where_the_log_does_not_tell(tiny):
     assert history(tiny.workload) is None
     partly = tiny.workload.replaced(extra={"real_start": np.array([0, -1, 30])})
     assert history(partly) is None
+
+
+def test_a_schedule_is_drawn_as_busy_cores_and_waiting_jobs(tiny):
+    figure = tiny.plot()
+    assert [trace.name for trace in figure.data] == ["busy cores", "waiting jobs"]
+    assert max(figure.data[0].y) <= tiny.cluster.cores

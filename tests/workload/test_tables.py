@@ -4,6 +4,7 @@ import io
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.workload import Workload
 from queuesmith.workload.tables import (
     coded,
+    from_frame,
     parse_csv,
     parse_parquet,
     read_csv,
@@ -319,3 +321,28 @@ def test_any_workload_survives_the_round_trip(tmp_path, rows, names, ending):
     assert [again.label("user", u) for u in again.user] == [
         jobs.label("user", u) for u in jobs.user
     ]
+
+
+def test_a_frame_becomes_a_workload():
+    frame = pd.DataFrame(
+        {
+            "submit": pd.to_datetime(["2024-03-01", "2024-03-02"]),
+            "runtime": pd.to_timedelta(["1h", "90s"]),
+            "Cores": [4, 8],
+            "user": ["ann", "bob"],
+            "memory": [1.5, 2.5],
+        }
+    )
+    log = from_frame(frame, name="mine", cores=16)
+    assert log.submit.tolist() == [1709251200, 1709337600]
+    assert log.runtime.tolist() == [3600, 90]
+    assert log.cores.tolist() == [4, 8]
+    assert log.label("user", int(log.user[1])) == "bob"
+    assert (log.name, log.machine_cores) == ("mine", 16)
+    assert log.extra["memory"].tolist() == [1.5, 2.5]
+    assert from_frame(log.table).submit.tolist() == log.submit.tolist()
+
+
+def test_a_frame_without_what_every_job_needs_is_refused():
+    with pytest.raises(WorkloadError, match="has no column 'cores'"):
+        from_frame(pd.DataFrame({"submit": [0], "runtime": [1]}))

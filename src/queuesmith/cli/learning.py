@@ -22,6 +22,7 @@ from queuesmith.cli.options import (
     Seed,
     TruthOptions,
     names,
+    own_metric,
     with_options,
 )
 from queuesmith.cli.output import (
@@ -84,16 +85,25 @@ class LearnerOptions:
     ] = None
     pairing: Annotated[str | None, _option("coevolution: random or best partners.")] = None
 
-    def method(self, name: str) -> Method:
-        """Return the method with the parameters that were given."""
-        from queuesmith.learning.methods import make_method
+    def method(self, name: str, policy: str | None) -> Method:
+        """Return the method with the parameters that were given.
 
-        given: dict[str, Any] = {}
+        Parameters
+        ----------
+        name
+            The method.
+        policy
+            An order whose parameters are to be tuned; it has a method of its own.
+        """
+        from queuesmith.learning.methods import configured, find_method
+        from queuesmith.learning.own_order import OwnOrder
+
+        given: dict[str, Any] = {} if policy is None else {"policy": policy}
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None:
                 given[field.name] = tuple(names(value)) if field.name in LISTS else value
-        return make_method(name, **given)
+        return configured(find_method(name) if policy is None else OwnOrder, **given)
 
 
 @with_options
@@ -129,6 +139,13 @@ def tune(
     method: Annotated[
         str, typer.Option(help="prob, pittsburgh, coevolution, cma or priority.")
     ] = "pittsburgh",
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Tune the parameters that this order declares, instead of rules: "
+            "my.py:function+easy, or power+easy."
+        ),
+    ] = None,
     seed: Seed = 0,
     split: Annotated[
         str, typer.Option(help="Share of the log's time to learn on, or 'none' for all.")
@@ -154,7 +171,8 @@ def tune(
     from queuesmith.schedule.guard import as_guards
 
     check_targets(out, store, report)
-    share, chosen = _share(split), learner.method(method)
+    objective = None if objective is None else own_metric(objective)
+    share, chosen = _share(split), learner.method(method, policy)
     guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
     starvation_rule(objective, longest_wait)
     workload = log.read()

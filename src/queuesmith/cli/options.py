@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
@@ -361,6 +362,20 @@ def settings(text: str, option: str, example: str) -> dict[str, float]:
         raise UsageError(
             f"--{option} is '{text}', but it must be name=number. Write for example {example}."
         ) from None
+
+
+def own_metrics(text: str) -> list[str]:
+    """Read a list of metrics; those of the user's own files are loaded and called by name."""
+    return [own_metric(name) for name in names(text)]
+
+
+def own_metric(text: str) -> str:
+    """Return an objective; where it is ``my.py:function``, load that and return its name."""
+    if not re.fullmatch(r".+\.py:\w+", text.strip()):
+        return text
+    from queuesmith.policy.own_metrics import add_metric
+
+    return add_metric(text.strip())
 
 
 def names(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,10 @@ class Recipe:
     def code(self, out: Path, title: str | None) -> str:
         """Return the Python that writes the same report."""
         lines = ["import queuesmith as qs", "", *self._reading(), *self._machine(), ""]
+        wanted = names(self.metrics)
+        own = [metric for metric in wanted if re.fullmatch(r".+\.py:\w+", metric)]
+        lines += [f"qs.add_metric({metric!r})" for metric in own]
+        metrics = [m.rpartition(":")[2] if m in own else m for m in wanted]
         counting = {
             "warm_up": self.counting.warm_up,
             "cool_down": self.counting.cool_down,
@@ -53,7 +58,7 @@ class Recipe:
         given = "".join(f"    {key}={value!r},\n" for key, value in further.items())
         lines.append(
             "comparison = qs.compare(\n    log,\n    machine,\n"
-            f"    policies={self._policies()!r},\n    metrics={names(self.metrics)!r},\n{given})"
+            f"    policies={self._policies()!r},\n    metrics={metrics!r},\n{given})"
         )
         options = f", title={title!r}" if title else ""
         options += ", although_untrue=True" if self.truth.although_untrue else ""

@@ -20,7 +20,8 @@ from queuesmith.cli.options import (
     LogOptions,
     MachineOptions,
     TruthOptions,
-    names,
+    own_metric,
+    own_metrics,
     settings,
     with_options,
 )
@@ -48,7 +49,10 @@ DEFAULT_METRICS = "mean_wait,p95_wait,mean_bounded_slowdown,awrt,utilization"
 Policies = Annotated[
     str, typer.Option(help="Policies, comma-separated; each as for simulate --policy.")
 ]
-Metrics = Annotated[str, typer.Option(help="Metrics or objectives, comma-separated.")]
+Metrics = Annotated[
+    str,
+    typer.Option(help="Metrics or objectives, comma-separated; my.py:function for your own."),
+]
 
 
 @with_options
@@ -86,7 +90,7 @@ def simulate(
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
     chosen = machine.configured(chosen_policy(policy, trust=trust)).having(**values)
     choices.check(chosen)
-    wanted = None if objective is None else Objective(objective, bound=counting.bound)
+    wanted = None if objective is None else Objective(own_metric(objective), bound=counting.bound)
     requests = choices.requests()
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
@@ -253,6 +257,7 @@ def _compare(
     load_engine()
     from queuesmith.report import compare
 
+    measured = own_metrics(metrics)
     chosen = [machine.configured(policy) for policy in chosen_policies(policies, trust=trust)]
     if not chosen:
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
@@ -264,7 +269,7 @@ def _compare(
             workload,
             cluster,
             chosen,
-            names(metrics),
+            measured,
             strict=log.strict,
             warm_up=counting.warm_up,
             cool_down=counting.cool_down,

@@ -29,7 +29,11 @@ def find_method(name: str) -> type[Method]:
 
 def make_method(name: str, **parameters: Any) -> Method:
     """Return a method with some of its parameters set, the others as they are by default."""
-    kind = find_method(name)
+    return configured(find_method(name), **parameters)
+
+
+def configured(kind: type[Method], **parameters: Any) -> Method:
+    """Return a method of a kind with some of its parameters set; none may be unknown to it."""
     names = [field.name for field in fields(kind)]
     for parameter in parameters:
         known(f"parameter of method '{kind.name}' called", parameter, names)

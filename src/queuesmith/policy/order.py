@@ -132,12 +132,25 @@ class Order:
 
 def load_order(reference: str) -> Order:
     """Load an order from a Python file: ``path/to/my.py:patient_wide``."""
+    return Order(load_function(reference, "policy"), reference)
+
+
+def load_function(reference: str, what: str) -> Callable[..., Any]:
+    """Load a function from a Python file: ``path/to/my.py:name``.
+
+    Parameters
+    ----------
+    reference
+        The file and the name of the function.
+    what
+        What it is for, as messages call it: ``policy`` or ``metric``.
+    """
     path_text, _, name = reference.rpartition(":")
     path = Path(path_text)
     if not is_file(path):
         raise PolicyError(
-            f"policy file '{path_text}' does not exist. Write FILE.py:FUNCTION, for example "
-            "my.py:patient_wide+easy."
+            f"{what} file '{path_text}' does not exist. Write FILE.py:FUNCTION, for example "
+            f"my.py:{'patient_wide+easy' if what == 'policy' else 'worst_day'}."
         )
     check_allowed(path)
     module = _import_file(path)
@@ -145,10 +158,10 @@ def load_order(reference: str) -> Order:
     if not inspect.isfunction(function):
         names = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise PolicyError(
-            f"policy file '{path_text}' has no function '{name}'. "
+            f"{what} file '{path_text}' has no function '{name}'. "
             f"It has: {', '.join(names) or '(none)'}."
         )
-    return Order(function, reference)
+    return function
 
 
 def _import_file(path: Path) -> object:

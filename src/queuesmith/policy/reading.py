@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
@@ -12,6 +13,7 @@ from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.policy import committed, rulebase, self_tuning, slurm
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
 from queuesmith.policy.committed import Committed
+from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.predicted import parse_predicted
@@ -26,8 +28,13 @@ OFFERS = "queuesmith.policies"
 _CALLED = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)", re.DOTALL)
 
 
-def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
-    """Return a policy as it is, or read one as it is written.
+def as_policy(
+    policy: AnyPolicy | Order | Callable[..., Any] | str, *, trust: bool = False
+) -> AnyPolicy:
+    """Return a policy as it is, make one of an order, or read one as it is written.
+
+    A plain function is an order, and an order alone means no backfill:
+    ``Policy(Order(function), "easy")`` has one.
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
@@ -38,10 +45,12 @@ def as_policy(policy: AnyPolicy | str, *, trust: bool = False) -> AnyPolicy:
     """
     if isinstance(policy, AnyPolicy):
         return policy
+    if isinstance(policy, Order) or inspect.isfunction(policy):
+        return Policy(policy if isinstance(policy, Order) else Order(policy))
     if not isinstance(policy, str):
         raise PolicyError(
-            f"a policy is a text such as 'fcfs+easy', or a Policy, but here it is {policy!r}. "
-            "Give one of these."
+            f"a policy is a text such as 'fcfs+easy', a Policy, or a function of a job, but here "
+            f"it is {policy!r}. Give one of these."
         )
     text = policy.strip()
     if text.endswith(".json"):

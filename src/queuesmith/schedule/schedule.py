@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    import plotly.graph_objects as go
 
     from queuesmith.schedule.reservations import RequestAnswer
     from queuesmith.schedule.summary import Summary
@@ -231,6 +232,12 @@ class Schedule:
             own_submit=None if self.own_submit is None else self.own_submit[keep],
             pieces=None if self.pieces is None else self.pieces.select(keep),
         )
+
+    def plot(self) -> go.Figure:
+        """Draw the busy cores and the waiting jobs over time."""
+        from queuesmith.schedule.drawing import draw_schedule
+
+        return draw_schedule(self)
 
     def save(self, path: str | Path) -> None:
         """Write every job as CSV: id, submit, start, end, and where it ran if that is known."""

@@ -8,7 +8,7 @@ import json
 import re
 import warnings
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from queuesmith.base.files import (
 )
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME, Change, Ints, Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REQUIRED = ("submit", "runtime", "cores")
 #: Columns by which the real start of a job may be given; the first that is there counts.
@@ -157,6 +160,44 @@ def write_parquet(workload: Workload, path: AnyPath) -> None:
     table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(facts).encode()})
     with atomic_write(path) as file:
         parquet.write_table(table, file)
+
+
+def from_frame(
+    frame: pd.DataFrame, *, name: str = "workload", cores: int | None = None
+) -> Workload:
+    """Make a workload of a pandas table, one row a job.
+
+    Parameters
+    ----------
+    frame
+        Columns as in a CSV file: ``submit``, ``runtime`` and ``cores`` must be there; ``id``,
+        ``walltime``, ``user``, ``group`` and ``real_start`` (or ``start``, or ``wait``) may be; any
+        other becomes an extra column. Dates become Unix seconds, durations seconds.
+    name
+        What figures and messages call it.
+    cores
+        The size of the machine that the jobs come from, where it is known.
+
+    >>> import pandas as pd
+    >>> from_frame(pd.DataFrame({"submit": [0], "runtime": [5], "cores": [2]}))
+    <Workload 'workload': 1 jobs over 0.0 days>
+    """
+    names = [_known_name(str(column)) for column in frame.columns]
+    _check_twice(names, name)
+    columns = {each: _from_pandas(_as_seconds(frame.iloc[:, i])) for i, each in enumerate(names)}
+    facts = {} if cores is None else {"machine_cores": cores}
+    made = _workload(columns, facts, name, overrun="raise", strict=False)
+    return made.renamed(name)
+
+
+def _as_seconds(column: Any) -> Any:
+    """Return dates as Unix seconds and durations as seconds, missing ones as -1."""
+    if column.dtype.kind not in "mM":
+        return column
+    if getattr(column.dt, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    unit = "datetime64[s]" if column.dtype.kind == "M" else "timedelta64[s]"
+    return column.astype(unit).astype("int64").where(column.notna(), -1)
 
 
 def check_parquet() -> None:

@@ -1,0 +1,94 @@
+"""An order of one's own, its parameters found by CMA-ES."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.errors import PolicyError
+from queuesmith.learning.cma_library import CmaSearch, Vector
+from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.policy.policy import Policy
+from queuesmith.policy.reading import as_policy
+from queuesmith.study.judgement import comparable
+
+
+@dataclass(frozen=True)
+class OwnOrder(Method):
+    """Any order with a backfill, such as ``my.py:patient_wide+easy``, with better parameters.
+
+    What may change are the parameters that the order declares: its keywords with numbers as
+    defaults. The search begins with the values that the policy has, and spreads in shares of them;
+    where one is 0, as if it were 1.
+
+    Parameters
+    ----------
+    policy
+        The policy as one writes it.
+    offspring, generations
+        How many policies a generation has, and how many generations there are.
+    step
+        How far the first generation spreads, as a share of each value.
+    """
+
+    name: ClassVar[str] = "order"
+
+    policy: str
+    offspring: int = 12
+    generations: int = 20
+    step: float = 0.5
+
+    def __post_init__(self) -> None:
+        whole_number("the number of offspring", self.offspring, 2, "Give for example 12.")
+        whole_number("the number of generations", self.generations, 1, "Give for example 20.")
+        positive("the step", self.step, "Give for example 0.5.")
+        self.start()
+
+    def start(self) -> Policy:
+        """Return the policy that the search begins with."""
+        policy = as_policy(self.policy)
+        if not isinstance(policy, Policy) or not policy.order.parameters:
+            raise PolicyError(
+                f"policy '{self.policy}' declares no parameters, so nothing in it can be tuned. "
+                "Give an order whose function has keywords with numbers as defaults."
+            )
+        return policy
+
+    @property
+    def rounds(self) -> int:
+        """Each generation."""
+        return self.generations
+
+    @property
+    def evaluations(self) -> int:
+        """Lambda in each generation."""
+        return self.offspring * self.generations
+
+    @property
+    def offered(self) -> tuple[Policy, ...]:
+        """The policy as it is written: it is judged, too."""
+        return (self.start(),)
+
+    def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
+        """Search from the policy as it is written; return the best policy judged."""
+        first = self.start()
+        values = np.array(list(first.order.parameters.values()))
+        unit = np.where(values == 0, 1.0, np.abs(values))
+        search = CmaSearch(values / unit, self.step, self.offspring, generator)
+        best = Best()
+        for _ in range(self.generations):
+            vectors = search.ask()
+            policies = [_having(first, vector * unit) for vector in vectors]
+            judged = yield policies
+            best.note(policies, judged)
+            search.tell(vectors, comparable(judged))
+        return best.policy
+
+
+def _having(policy: Policy, values: Vector) -> Policy:
+    names = policy.order.parameters
+    return policy.having(**{n: float(v) for n, v in zip(names, values, strict=True)})

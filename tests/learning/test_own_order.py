@@ -1,0 +1,63 @@
+"""The parameters of one's own order, found by CMA-ES."""
+
+import json
+
+import pytest
+
+from queuesmith import verify
+from queuesmith.base.errors import PolicyError, UsageError
+from queuesmith.learning import tune
+from queuesmith.learning.own_order import OwnOrder
+from tests.learning.test_tune import busy_log
+
+MINE = '''
+def patient(job, now, width_power=1.0, patience=0.0):
+    """Wide jobs first, the more so the longer they waited."""
+    return job.cores ** width_power + patience * (now - job.submit) / 3600
+'''
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").write_text(MINE)
+
+
+@pytest.mark.usefixtures("mine")
+def test_the_parameters_that_an_order_declares_are_tuned():
+    method = OwnOrder("my.py:patient+easy", offspring=4, generations=3)
+    tuned = tune(busy_log(), cores=16, objective="mean_wait", method=method, seed=1)
+    assert tuned.evaluations == 12
+    assert str(tuned.policy).startswith("my.py:patient(")
+    assert set(tuned.policy.order.parameters) == {"width_power", "patience"}
+    verify(tuned.learning.learned)
+    assert tuned.settings["policy"] == "my.py:patient+easy"
+    again = tune(busy_log(), cores=16, objective="mean_wait", method=method, seed=1)
+    assert str(again.policy) == str(tuned.policy)
+
+
+@pytest.mark.usefixtures("mine")
+def test_the_command_takes_the_order(tmp_path, capsys):
+    from queuesmith import write
+    from queuesmith.cli import main
+
+    write(busy_log(), tmp_path / "log.csv")
+    words = ["tune", "log.csv", "--cores", "16", "--policy", "my.py:patient+easy", "--quiet"]
+    words += ["--offspring", "3", "--generations", "1", "--out", "p.json", "--format", "json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["method"] == "order"
+    assert json.loads((tmp_path / "p.json").read_text())["order"] == "my.py:patient"
+    assert main([*words, "--rules", "3"]) == 2
+    assert "no parameter of method 'order' called 'rules'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("policy", ["fcfs+easy", "dynp", "my.json"])
+def test_an_order_without_parameters_is_refused(policy):
+    with pytest.raises(PolicyError):
+        OwnOrder(policy)
+
+
+@pytest.mark.parametrize("wrong", [{"offspring": 1}, {"generations": 0}, {"step": 0}])
+def test_a_search_of_nothing_is_refused(wrong):
+    with pytest.raises(UsageError):
+        OwnOrder("power+easy", **wrong)
