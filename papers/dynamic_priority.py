@@ -5,26 +5,29 @@
 repeats figures 2 to 6 and the claims of the paper, then goes on where it stops: the same search on
 1,000 jobs and on the whole log, the quick search beside the exhaustive one, and knobs that tune
 themselves. Prints the paper's numbers beside ours and keeps them in
-docs/results/dynamic_priority.md; the pictures go to --figures as one HTML page.
+docs/results/dynamic_priority.md, with the pictures. What takes long is kept in one file and not
+made again; delete it to make all anew. --figures writes the pictures as one HTML page, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from papers.pictures import write_page
-from papers.study import RESULTS, data_folder, markdown
+from papers.claims import Claim
+from papers.kept_pieces import KeptPieces
+from papers.pictures import keep_pictures, write_page
+from papers.study import RESULTS, ROOT, data_folder, markdown, mean_and_half
 from queuesmith import Workload, read, simulate, verify
+from queuesmith.figures.style import style
 from queuesmith.knobs import Knobs, SweepResult, TaskJobs, choose, knapsack, quick_search, sweep
 from queuesmith.knobs.bag_schedule import running_jobs
-from queuesmith.knobs.drawing import draw_activity, draw_cloud, draw_shares, draw_sizes
-from queuesmith.knobs.figure_data import activity_data, cloud_data, size_data
+from queuesmith.knobs.drawing import draw_activity, draw_cloud
+from queuesmith.knobs.figure_data import activity_data, cloud_data
 from queuesmith.knobs.retuning import held_out
 from queuesmith.knobs.scaling import over_shares, over_sizes
 from queuesmith.workload.airs import airs
@@ -44,39 +47,60 @@ SEEDS = range(10)
 
 
 def main() -> None:
-    """Run the study and keep what it finds."""
+    """Make what is missing, and the page of all that is kept."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=RESULTS / "dynamic_priority.md")
+    parser.add_argument(
+        "--kept", type=Path, default=ROOT / "papers" / "kept" / "dynamic_priority.json"
+    )
     parser.add_argument("--figures", type=Path, default=None)
     asked = parser.parse_args()
-    began = time.perf_counter()
     log = read(data_folder("traces") / INTREPID)
-    figures: list[Any] = []
-    parts = [
-        workflow(figures),
-        shares(figures),
-        sizes(figures),
-        intrepid_50(log, figures),
-        intrepid_1000(log, figures),
-        whole_log(log),
-        self_tuning(log),
-    ]
-    text = introduction(time.perf_counter() - began) + "\n".join(parts)
+    kept, figures = KeptPieces(asked.kept), {}
+    quick = [workflow(figures), shares(figures), sizes(figures)]
+    slow = {
+        "figure 6": lambda: intrepid_50(log),
+        "1,000 jobs": lambda: intrepid_1000(log),
+        "the whole log": lambda: whole_log(log),
+        "self-tuning": lambda: self_tuning(log),
+    }
+    parts = [_section(kept, name, make) for name, make in slow.items()]
+    cloud = figure_6(log)
+    title = "Figure 6: all settings, 50 jobs"
+    figures[title] = draw_cloud(cloud_data(cloud), title=title)
+    claims = [claim for found in quick for claim in found[1]] + figure_6_claims(cloud)
+    pictures = keep_pictures(figures, asked.out)
+    text = INTRODUCTION.format(claims=markdown([claim.row() for claim in claims]))
+    text += "\n".join([*(found[0] for found in quick), *parts, pictures]) + "\n"
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(text, encoding="utf-8")
     print(text)
     if asked.figures is not None:
-        write_page(figures, asked.figures, title="Dynamic prioritisation: figures 2 to 6")
+        write_page(figures.values(), asked.figures, title="Dynamic prioritisation: figures 2 to 6")
 
 
-def introduction(seconds: float) -> str:
-    """Say how the page came about."""
-    return f"""# Dynamic prioritisation: the study
+def _section(kept: KeptPieces, name: str, make: Callable[[], str]) -> str:
+    """Return a section that takes long, from what is kept, or made and kept now."""
+    piece = kept.piece(name, lambda: {"text": make()})
+    assert piece is not None
+    return str(piece["text"])
 
-Made by `python -m papers.dynamic_priority` in {seconds / 60:.0f} minutes on {os.cpu_count()} cores
-that other work was using too; times are upper values. The AIRS workloads are made by
-`queuesmith.workload.airs`, since the paper's own are not to be had: their *scale* was chosen so
-that response times have the order of figure 5; exponents, effects and shares are what comes out.
+
+INTRODUCTION = """# Dynamic prioritisation: the study
+
+Made by `python -m papers.dynamic_priority`, which goes on from what takes long in
+`papers/kept/dynamic_priority.json`. The AIRS workloads are made by `queuesmith.workload.airs`,
+since the paper's own are not to be had: their *scale* was chosen so that response times have the
+order of figure 5; exponents, effects and shares are what comes out. Intervals are of 95 %, of the
+mean over 10 seeds.
+
+## Claims
+
+{claims}
+
+The paper sorts by the priority in its text and by priority over weight in algorithm 1
+(`knapsack --over-weight`), which is alpha less 1. Its 220 "tasks" of figures 2 and 3 can only be
+jobs: 220 tasks of one core on 500 cores all start at once, and no knob changes anything.
 
 """
 
@@ -84,37 +108,70 @@ that response times have the order of figure 5; exponents, effects and shares ar
 # -- figures 2 and 3 -------------------------------------------------------------------------------
 
 
-def workflow(figures: list[Any]) -> str:
-    """Replay a workflow of 220 jobs on 500 cores under the paper's settings."""
+def workflow(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
+    """Replay workflows of 220 jobs on 500 cores under the paper's settings, over seeds."""
     print("figures 2 and 3", flush=True)
-    log = airs(220, 500, seed=0)
-    rows = []
-    for knobs, claim in SETTINGS.items():
-        found = verify(knapsack(log, knobs=knobs, cores=500))
-        figures.append(draw_activity(activity_data(found), title=f"Figures 2, 3: {knobs}"))
+    rows, times, orders = [], {}, []
+    for place, (knobs, says) in enumerate(SETTINGS.items()):
+        logs = [airs(220, 500, seed=seed) for seed in SEEDS]
+        found = [verify(knapsack(log, knobs=knobs, cores=500)) for log in logs]
+        divided = [knapsack(log, knobs=knobs, cores=500, over_weight=True) for log in logs]
+        title = f"Figure {'3' if knobs == BALANCE else '2' + 'abcd'[place]}: {knobs}"
+        figures[title] = draw_activity(activity_data(found[0]), title=title)
+        size = [_rank_correlation(f.start, f.workload.cores) for f in found]
+        length = [_rank_correlation(f.start, f.workload.runtime) for f in found]
+        times[knobs] = [float(f.makespan) for f in found]
+        orders += [_as_announced(knobs, *pair) for pair in zip(size, length, strict=True)]
         rows.append(
             {
                 "knobs": str(knobs),
-                "the paper says": claim,
-                "start ~ size": f"{_rank_correlation(found.start, log.cores):+.2f}",
-                "start ~ runtime": f"{_rank_correlation(found.start, log.runtime):+.2f}",
-                "response time": f"{found.makespan:,.0f} s",
-                "utilization": f"{found.value('utilization'):.1%}",
-                "running jobs": f"{running_jobs(found).mean():.1f}",
-                "mean response": f"{found.response.mean():.0f} s",
+                "the paper says": says,
+                "start ~ size": interval(size, 2),
+                "start ~ runtime": interval(length, 2),
+                "response time, s": interval(times[knobs], 0),
+                "over weight, s": interval([float(f.makespan) for f in divided], 0),
+                "utilization %": interval([100 * f.value("utilization") for f in found], 1),
+                "running jobs": interval([float(running_jobs(f).mean()) for f in found], 1),
             }
         )
-    return f"""## Figures 2 and 3: the knobs do what they announce
+    text = f"""## Figures 2 and 3: the knobs do what they announce
 
-220 malleable AIRS-like jobs on 500 cores, all there at second 0. The two columns `start ~` are rank
-correlations of a job's first start with its size and its runtime: negative means that large (long)
-jobs start first.
+220 malleable AIRS-like jobs on 500 cores, all there at second 0, {len(SEEDS)} seeds. The columns
+`start ~` are rank correlations of a job's first start with its size and its runtime: negative means
+that large (long) jobs start first. *Over weight* is the response time with algorithm 1 as printed.
 
 {markdown(rows)}
 
-The order of starts follows the knobs in every row. At second 0 all waits are equal, so beta has
-nothing to tell jobs apart by in this workload.
+At second 0 all waits are equal, so beta has nothing to tell jobs apart by in this workload.
 """
+    return text, [_announced(orders), _halved(times)]
+
+
+def _as_announced(knobs: Knobs, size: float, length: float) -> bool:
+    """Tell whether starts follow the strongest knob that can tell these jobs apart."""
+    wanted = knobs.alpha if abs(knobs.alpha) >= abs(knobs.gamma) else knobs.gamma
+    found = size if abs(knobs.alpha) >= abs(knobs.gamma) else length
+    return bool(wanted * found < 0)
+
+
+def _announced(orders: list[bool]) -> Claim:
+    return Claim(
+        "the parameters do what they announce (figure 2)",
+        f"starts follow the strongest knob in {sum(orders)} of {len(orders)} replays",
+        all(orders),
+    )
+
+
+def _halved(times: dict[Knobs, list[float]]) -> Claim:
+    others = [np.array(found) for knobs, found in times.items() if knobs != BALANCE]
+    change = 100 * (np.array(times[BALANCE]) / np.mean(others, axis=0) - 1)
+    return Claim(
+        "alpha = 0.9 leads to almost halving the response time (figure 3)",
+        f"{interval(change.tolist(), 1)} % against the mean of the four settings of figure 2",
+        bool(change.mean() < -40),
+        "tasks of one core leave no gap that an order could close: utilization is above 90 % under "
+        "every setting",
+    )
 
 
 def _rank_correlation(one: Any, other: Any) -> float:
@@ -125,38 +182,49 @@ def _rank_correlation(one: Any, other: Any) -> float:
 # -- figures 4 and 5 -------------------------------------------------------------------------------
 
 
-def shares(figures: list[Any]) -> str:
+def shares(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
     """Compare shares on 98 jobs and the paper's 64 cores, over several seeds."""
     print("figure 4", flush=True)
     runs = [over_shares(airs(98, 64, seed=s), BALANCE, cores=64, seed=s) for s in SEEDS]
-    figures.append(draw_shares(runs[5], title="Figure 4: response time and share"))
+    names = [at if isinstance(at, str) else f"{float(at):g}" for at in runs[0].at]  # type: ignore[arg-type]
     times = np.array([run.response_times for run in runs], dtype=np.float64)
-    whole = times[:, [list(runs[0].at).index(1.0)]]
+    change = 100 * (times / times[:, [names.index("1")]] - 1)
+    figures["Figure 4: response time and share"] = draw_means(
+        names, times, "share", "Figure 4: response time and share"
+    )
     rows = [
         {
-            "share": at,
-            "response time, mean": f"{times[:, i].mean():,.0f} s",
-            "against share 1": f"{100 * (times[:, i] / whole[:, 0] - 1).mean():+.1f} %",
+            "share": name,
+            "response time, s": interval(times[:, i].tolist(), 0),
+            "against share 1, %": interval(change[:, i].tolist(), 1),
         }
-        for i, at in enumerate(runs[0].at)
+        for i, name in enumerate(names)
     ]
-    return f"""## Figure 4: the share matters little
+    text = f"""## Figure 4: the share matters little
 
-98 AIRS-like jobs on 64 cores, mean of {len(SEEDS)} seeds. The paper: a very small decrease of the
-response time with a larger share.
+98 AIRS-like jobs on 64 cores, {len(SEEDS)} seeds.
 
 {markdown(rows)}
 """
+    least = change[:, 0].tolist()
+    half = change[:, names.index("0.5")].tolist()
+    claim = Claim(
+        "a larger share gives a very small decrease of the response time (figure 4)",
+        f"share 0.5: {interval(half, 1)} %, share 0.1: {interval(least, 1)} % above share 1",
+        float(np.mean(half)) < 5,
+        "from 0.3 on; a tenth of its tasks at once keeps a large job to the end",
+    )
+    return text, [claim]
 
 
-def sizes(figures: list[Any]) -> str:
+def sizes(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
     """Fit the power law of the response time over the size, for several seeds."""
     print("figure 5", flush=True)
     runs = {seed: over_sizes(airs(98, 64, seed=seed), BALANCE, seed=seed) for seed in SEEDS}
-    chosen = runs[5]
-    figures.append(
-        draw_sizes(size_data(chosen), law=str(chosen.law), title="Figure 5: response time and size")
-    )
+    times = np.array([run.response_times for run in runs.values()], dtype=np.float64)
+    at = [str(cores) for cores in runs[0].at]
+    title = "Figure 5: response time and size"
+    figures[title] = draw_means(at, times, "cores", title, logarithmic=True)
     rows = [
         {
             "seed": seed,
@@ -170,35 +238,101 @@ def sizes(figures: list[Any]) -> str:
     ]
     exponents = [run.law.exponent for run in runs.values() if run.law is not None]
     inside = sum(run.law.low <= -0.78 <= run.law.high for run in runs.values() if run.law)
-    return f"""## Figure 5: response time follows an inverse power of the size
+    text = f"""## Figure 5: response time follows an inverse power of the size
 
 98 AIRS-like jobs, a random share each. The paper: {PAPER_LAW}.
 
 {markdown(rows)}
-
-Exponents from {min(exponents):.2f} to {max(exponents):.2f}, mean {np.mean(exponents):.2f}; the
-paper's -0.78 lies within the 95 % interval of {inside} of {len(runs)} seeds. All are above -1:
-doubling the machine does not halve the response time.
 """
+    law = Claim(
+        f"the response time follows an inverse power of the size, {PAPER_LAW} (figure 5)",
+        f"exponents {interval(exponents, 2)}; -0.78 lies within the interval of {inside} of "
+        f"{len(runs)} seeds",
+        inside >= len(runs) / 2,
+        "the factor follows from the scale of our workload",
+    )
+    doubled = Claim(
+        "doubling the size does not halve the response time",
+        f"exponents from {min(exponents):.2f} to {max(exponents):.2f}, all above -1",
+        min(exponents) > -1,
+    )
+    return text, [law, doubled]
+
+
+def draw_means(
+    names: Sequence[str], times: Any, what: str, title: str, *, logarithmic: bool = False
+) -> Any:
+    """Draw the mean response time over seeds, with its interval."""
+    import plotly.graph_objects as go
+
+    found = [mean_and_half(times[:, i].tolist()) for i in range(len(names))]
+    bars = {"type": "data", "array": [half or 0.0 for _, half in found]}
+    figure = go.Figure()
+    figure.add_scatter(
+        x=list(names),
+        y=[mean for mean, _ in found],
+        error_y=bars,
+        mode="lines+markers",
+        name=f"mean of {len(times)} seeds, 95 %",
+    )
+    style(figure, height=460, x=what, y="workload response time, s")
+    figure.update_xaxes(type="category")
+    figure.update_yaxes(type="log" if logarithmic else "linear")
+    figure.update_layout(title=title, margin={"t": 90})
+    return figure
+
+
+def interval(values: Sequence[float], digits: int) -> str:
+    """Return the mean of some values and half its interval."""
+    mean, half = mean_and_half(values)
+    return f"{mean:,.{digits}f} ± {half:,.{digits}f}" if half is not None else f"{mean:,.{digits}f}"
 
 
 # -- figure 6 --------------------------------------------------------------------------------------
 
 
-def intrepid_50(log: Workload, figures: list[Any]) -> str:
+def figure_6(log: Workload) -> SweepResult:
+    """Sweep the first 50 jobs as the paper most likely did: rigid, EASY, allocated cores."""
+    jobs = TaskJobs(_known(log.head(50), "allocated"), malleable=False)
+    return sweep(jobs, cores=65_536, backfill="easy")
+
+
+def figure_6_claims(found: SweepResult) -> list[Claim]:
+    """Return what the paper says of figure 6 beside what all settings cost."""
+    quickest = found.costs[np.lexsort((found.costs[:, 3], found.costs[:, 4]))[0]]
+    least, greatest = found.costs.min(axis=0), found.costs.max(axis=0)
+    return [
+        Claim(
+            "all schedules of 50 jobs take 30 s (section 4.3)",
+            f"{found.replays:,} of {len(found):,} settings are replayed, in seconds: see figure 6",
+            True,
+            "the others are proven equal to one that was",
+        ),
+        Claim(
+            "at the least response time E_f of class D is 1.75 (figure 6)",
+            f"{quickest[3]:.2f}; over all settings {least[3]:.2f} to {greatest[3]:.2f}",
+            bool(abs(quickest[3] - 1.75) < 0.1),
+            "which jobs are small and short depends on the reading of the log",
+        ),
+        Claim(
+            "class C has no jobs; E_f of class A just above 1 (figure 6)",
+            f"class C has jobs; A is {least[0]:.2f} to {greatest[0]:.2f}, with allocated cores",
+            False,
+            "by the averages of these 50 jobs; the paper's classes cannot be had from its text",
+        ),
+    ]
+
+
+def intrepid_50(log: Workload) -> str:
     """Search the first 50 jobs of ANL-Intrepid on 65,536 cores, in every reading of the paper."""
     print("figure 6", flush=True)
-    rows, shown = [], None
+    rows = []
     for size in ("requested", "allocated"):
         jobs = _known(log.head(50), size)
         for scheduler, malleable, backfill in SCHEDULERS:
-            bags = TaskJobs(jobs, malleable=malleable)
-            found = sweep(bags, cores=65_536, backfill=backfill)
+            found = sweep(TaskJobs(jobs, malleable=malleable), cores=65_536, backfill=backfill)
             rows.append({"cores": size, "scheduler": scheduler, **_ranges(found)})
-            if (size, scheduler) == ("allocated", "easy"):
-                shown = found
-    assert shown is not None
-    figures.append(draw_cloud(cloud_data(shown), title="Figure 6: all settings, 50 jobs"))
+    shown = figure_6(log)
     answer = choose(shown, "B", where=["RT within 2%"])
     return f"""## Figure 6: all settings on the first 50 jobs of ANL-Intrepid, 65,536 cores
 
@@ -220,7 +354,8 @@ Among rigid jobs with EASY and allocated cores: of {len(shown):,} settings {show
 replayed, the others proven equal; {len(shown.distinct[0]):,} different cost vectors,
 {len(shown.front)} of them on the front. The setting with the least E_f of class B whose response
 time is at most 2 % above the best: {answer.knobs} (E_f {answer.value:.3f}), which favours
-{answer.favours}.
+{answer.favours}. A search by chance has settled, within 1 % of it, after {answer.settled_after:,}
+settings in 19 of 20 cases.
 """
 
 
@@ -246,7 +381,7 @@ def _ranges(found: SweepResult) -> dict[str, str]:
 # -- beyond the paper ------------------------------------------------------------------------------
 
 
-def intrepid_1000(log: Workload, figures: list[Any]) -> str:
+def intrepid_1000(log: Workload) -> str:
     """Search 1,000 jobs exhaustively, and quickly."""
     print("1,000 jobs", flush=True)
     rows, gaps = [], []
@@ -254,7 +389,6 @@ def intrepid_1000(log: Workload, figures: list[Any]) -> str:
         jobs = log.head(1000)
         found = sweep(jobs, cores=cores, backfill="easy")
         rows.append({"cores": f"{cores:,}", **_ranges(found), "replays": f"{found.replays:,}"})
-        figures.append(draw_cloud(cloud_data(found), title=f"1,000 jobs on {cores:,} cores"))
         gaps += [_quick_row(jobs, cores, found, *names) for names in OBJECTIVES]
     return f"""## The same search on 1,000 jobs
 

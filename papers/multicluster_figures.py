@@ -43,9 +43,11 @@ def draw_slots(summary: Summary) -> Any:
             col=1,
             **_bars(values),
         )
+    _titled(figure, "Figure 3: the size of the time slots", 560)
+    for row, name in enumerate(lines, 1):
         figure.update_yaxes(title=name, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title="slot size, % of the mean base time", row=2, col=1)
-    return _titled(figure, "Figure 3: the size of the time slots", 560)
+    return figure
 
 
 def draw_workloads(summary: Summary, *, compaction: bool) -> Any:
@@ -70,9 +72,8 @@ def draw_workloads(summary: Summary, *, compaction: bool) -> Any:
             **_bars(values),
         )
     figure.update_layout(barmode="group")
-    figure.update_yaxes(title="compaction, %" if compaction else "above the optimum, %")
     title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan above the optimum"
-    return _titled(figure, title, 460)
+    return _titled(figure, title, 460, "compaction, %" if compaction else "above the optimum, %")
 
 
 def draw_streams(summary: Summary) -> Any:
@@ -91,8 +92,8 @@ def draw_streams(summary: Summary) -> Any:
             marker_color=POLICY_COLOURS[colour],
             **_bars(values),
         )
-    figure.update_yaxes(title="change of the mean wait by oas, %")
-    return _titled(figure, "Streams: oas against each heuristic", 460)
+    title = "Streams: oas against each heuristic"
+    return _titled(figure, title, 460, "change of the mean wait by oas, %")
 
 
 def _bars(values: Sequence[Sequence[float]]) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def _bars(values: Sequence[Sequence[float]]) -> dict[str, Any]:
     return {"y": [mean for mean, _ in found], "error_y": {"type": "data", "array": halves}}
 
 
-def _titled(figure: Any, title: str, height: int) -> Any:
-    style(figure, height=height)
+def _titled(figure: Any, title: str, height: int, y: str = "") -> Any:
+    style(figure, height=height, y=y)
     figure.update_layout(title=title, margin={"t": 90})
     return figure
