@@ -173,6 +173,11 @@ def test_a_second_runner_and_a_changed_bag_are_refused(engine, tmp_path):
         send(tmp_path / "none", {})
 
 
+def test_a_task_wider_than_the_machine_is_told_at_once(engine, tmp_path):
+    with pytest.raises(UsageError, match="'wide' needs 5 cores, but there are 4"):
+        run_bags([Bag("wide", ("true",), cores=5)], engine, tmp_path / "r")
+
+
 def test_a_full_disk_delays_but_loses_nothing(engine, tmp_path, monkeypatch):
     from queuesmith.running import runner
     from queuesmith.running.task_work import Ended, TaskEnd, run_task

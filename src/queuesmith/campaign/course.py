@@ -91,6 +91,8 @@ def run_study(
     # What a worker of an earlier run may still be busy with comes last.
     busy = shards.under_way()
     waiting.sort(key=lambda unit: unit.name in busy)
+    if waiting:
+        engine.ready()
     line = _Line(deque(waiting), engine, shards, course, chunk_seconds)
     while line.goes_on():
         line.hand_out()
@@ -151,6 +153,8 @@ class _Line:
         return min(1 + int(ENOUGH * self.chunk_seconds / max(mean, 1e-6)), MOST_IN_CHUNK)
 
     def collect(self) -> None:
+        if not self.out:  # no worker is there at the moment
+            time.sleep(TEND_EVERY / 4)
         done, _ = wait(self.out, TEND_EVERY, return_when=FIRST_COMPLETED)
         for future in done:
             self.settle(self.out.pop(future), future)

@@ -142,7 +142,8 @@ def run_bags(
         Is called every quarter of a second with how things stand.
     """
     with contextlib.closing(_Runner(Path(folder).absolute(), engine, cores, tuning)) as runner:
-        runner.new(bags)  # what is wrong with them is told before any worker begins
+        # What is wrong with them is told before any worker begins.
+        runner.check_widths(runner.new(bags))
         engine.ready()
         runner.begin()
         runner.accept(bags, COMMAND)
@@ -274,6 +275,16 @@ class _Runner:
             line = {"event": "bag", "bag": bag.to_json(), "submit": first + bag.arrival, "by": by}
             self.write(line)
 
+    def check_widths(self, bags: Iterable[Bag]) -> None:
+        """Refuse tasks that need more cores than there will ever be."""
+        most = self.cores if self.engine.grows else self.limit
+        for bag in bags:
+            if most is not None and bag.cores > most:
+                raise UsageError(
+                    f"a task of bag '{bag.name}' needs {bag.cores} cores, but there are {most}. "
+                    "Give more with --cores."
+                )
+
     def command_knobs(self, knobs: Knobs) -> None:
         """Set the knobs of the command, unless they were turned since it asked for the same."""
         asked = [turn.knobs for turn in self.state.turns if turn.by == COMMAND]
@@ -296,7 +307,9 @@ class _Runner:
                 request = parse_json(path.read_bytes(), f"request '{path.name}'")
                 if "knobs" in request:
                     self.turn(Knobs(*request["knobs"]), "a request")
-                self.accept([Bag.from_json(each) for each in request.get("bags", [])], "a request")
+                bags = [Bag.from_json(each) for each in request.get("bags", [])]
+                self.check_widths(bags)
+                self.accept(bags, "a request")
             except (QueuesmithError, TypeError, KeyError) as error:
                 path.with_suffix(".refused").write_text(str(error), encoding="utf-8")
             path.unlink()

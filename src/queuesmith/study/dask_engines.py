@@ -39,6 +39,7 @@ class DaskEngine(Engine):
     """
 
     name = "dask"
+    grows = True
 
     def __init__(self, scheduler: str) -> None:
         distributed = _library()

@@ -31,6 +31,8 @@ class Engine(ABC):
     """Workers that compute; use it as a context manager, so that none outlives it."""
 
     name: str
+    #: Whether more workers may come.
+    grows = False
 
     @property
     @abstractmethod
