@@ -26,7 +26,7 @@ COLUMNS = "JobID,User,Account,Partition,Submit,Start,End,Elapsed,Timelimit,State
 ENTRY = "import sys; from queuesmith.cli import main; sys.exit(main())"
 
 
-def submissions(seed: int, count: int, seconds: float) -> list[dict[str, object]]:
+def submissions(seed: int, count: int, seconds: float, scale: float) -> list[dict[str, object]]:
     """Return who submits what and when: seconds of sleep, and minutes that are asked for."""
     chance = np.random.default_rng(seed)
     at = np.sort(chance.uniform(0, seconds, count))
@@ -38,7 +38,7 @@ def submissions(seed: int, count: int, seconds: float) -> list[dict[str, object]
             "at": float(at[i]),
             "cores": int(cores[i]),
             "minutes": int(asked[i]),
-            "sleep": round(float(np.clip(60 * asked[i] * share[i], 3, 150)), 1),
+            "sleep": round(float(np.clip(scale * 60 * asked[i] * share[i], 3, 150)), 1),
             "user": ("lu_ana", "lu_ben")[int(chance.integers(2))],
         }
         for i in range(count)
@@ -56,7 +56,7 @@ def run(given: argparse.Namespace) -> None:
     """Submit all jobs in time, steer where asked, wait for the end, keep the accounting."""
     folder = Path(given.out)
     folder.mkdir(parents=True)
-    jobs = submissions(given.seed, given.jobs, given.seconds)
+    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale)
     steerer = None
     if given.steer:
         words = ["slurm", "steer", "--policy", given.steer, "--apply", "--everyone", "--every", "2"]
@@ -151,6 +151,7 @@ def main() -> None:
     one.add_argument("--jobs", type=int, default=150)
     one.add_argument("--seed", type=int, default=11)
     one.add_argument("--seconds", type=float, default=300)
+    one.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--steer")
     one.add_argument("--record", type=float, default=0)
     two = verbs.add_parser("judge")
