@@ -15,10 +15,15 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from queuesmith import Workload, simulate
+from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.nodes import Partition
 from queuesmith.live.restoring import present_jobs
 from queuesmith.live.state import look
 
@@ -26,7 +31,7 @@ COLUMNS = "JobID,User,Account,Partition,Submit,Start,End,Elapsed,Timelimit,State
 ENTRY = "import sys; from queuesmith.cli import main; sys.exit(main())"
 
 
-def submissions(seed: int, count: int, seconds: float) -> list[dict[str, object]]:
+def submissions(seed: int, count: int, seconds: float, scale: float) -> list[dict[str, object]]:
     """Return who submits what and when: seconds of sleep, and minutes that are asked for."""
     chance = np.random.default_rng(seed)
     at = np.sort(chance.uniform(0, seconds, count))
@@ -38,7 +43,7 @@ def submissions(seed: int, count: int, seconds: float) -> list[dict[str, object]
             "at": float(at[i]),
             "cores": int(cores[i]),
             "minutes": int(asked[i]),
-            "sleep": round(float(np.clip(60 * asked[i] * share[i], 3, 150)), 1),
+            "sleep": round(float(np.clip(scale * 60 * asked[i] * share[i], 3, 150)), 1),
             "user": ("lu_ana", "lu_ben")[int(chance.integers(2))],
         }
         for i in range(count)
@@ -56,7 +61,7 @@ def run(given: argparse.Namespace) -> None:
     """Submit all jobs in time, steer where asked, wait for the end, keep the accounting."""
     folder = Path(given.out)
     folder.mkdir(parents=True)
-    jobs = submissions(given.seed, given.jobs, given.seconds)
+    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale)
     steerer = None
     if given.steer:
         words = ["slurm", "steer", "--policy", given.steer, "--apply", "--everyone", "--every", "2"]
@@ -92,22 +97,55 @@ def run(given: argparse.Namespace) -> None:
 
 def judge(given: argparse.Namespace) -> None:
     """Print waits with and without steering beside what replays of the same jobs foretell."""
-    from queuesmith import simulate
+    from queuesmith.live.state import state_of
     from queuesmith.workload.files import read
 
-    waits = {}
+    machine = state_of(min(Path(given.without).glob("state-*"))).machine
     logs = [read(Path(folder) / "jobs.sacct") for folder in (given.without, given.steered)]
-    for name, log in zip(("without", "steered"), logs, strict=True):
-        wait = log.extra["real_start"] - log.submit
-        waits[name] = wait
-        print(f"{name}: {len(log)} jobs, mean wait {wait.mean():.1f} s, longest {wait.max()} s")
-    for name, policy in (("without", given.policies[0]), ("steered", given.policies[1])):
-        replayed = simulate(logs[0], cores=given.cores, policy=policy).wait
-        print(f"replay of the jobs of the first, {policy}: mean wait {replayed.mean():.1f} s")
-        waits[f"replayed {name}"] = replayed
-    real = 1 - waits["steered"].mean() / waits["without"].mean()
-    foretold = 1 - waits["replayed steered"].mean() / waits["replayed without"].mean()
-    print(f"gain in the mean wait: {100 * real:.1f} %, foretold {100 * foretold:.1f} %")
+    real = [measures(log, log.extra["real_start"] - log.submit) for log in logs]
+    # Both are foretold from the jobs of the run without steering.
+    replayed = [measures(logs[0], wait) for wait in replays(logs[0], machine)]
+    for name, (without, steered) in (("real", real), ("foretold", replayed)):
+        for measure in without:
+            before, after = without[measure], steered[measure]
+            gain = 100 * (1 - after / before)
+            print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
+
+
+def measures(log: Workload, wait: Any) -> dict[str, float]:
+    """Return what waits of jobs come to."""
+    slowdown = np.maximum((wait + log.runtime) / np.maximum(log.runtime, 10), 1)
+    return {
+        "mean wait": float(wait.mean()),
+        "mean bounded slowdown": float(slowdown.mean()),
+        "longest wait": float(wait.max()),
+    }
+
+
+def replays(log: Workload, machine: NodeCluster) -> list[Any]:
+    """Return the waits under Slurm by submission, and by the shortest request.
+
+    Slurm's priority knows no requests, so in the second replay each request is a partition of all
+    nodes with a priority of its own.
+    """
+    asked = sorted(set(log.walltime.tolist()))
+    names = tuple(f"of {seconds} s" for seconds in asked)
+    parts = tuple(
+        Partition(name, machine.node_names, default=i == 0, priority=1000.0 - i)
+        for i, name in enumerate(names)
+    )
+    unwanted = ("partition", "qos", "account")
+    extra = {key: values for key, values in log.extra.items() if key not in unwanted}
+    plain = log.replaced(extra=extra)
+    code = np.array([asked.index(seconds) for seconds in log.walltime.tolist()])
+    divided = plain.replaced(
+        extra={**extra, "partition": code}, labels={**log.labels, "partition": names}
+    )
+    shortest = "slurm(PriorityWeightPartition=1000000, PriorityWeightAge=1)"
+    return [
+        simulate(plain, machine, "slurm(PriorityType=priority/basic)").wait,
+        simulate(divided, replace(machine, partitions=parts), shortest).wait,
+    ]
 
 
 def forecasts(given: argparse.Namespace) -> None:
@@ -151,13 +189,12 @@ def main() -> None:
     one.add_argument("--jobs", type=int, default=150)
     one.add_argument("--seed", type=int, default=11)
     one.add_argument("--seconds", type=float, default=300)
+    one.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--steer")
     one.add_argument("--record", type=float, default=0)
     two = verbs.add_parser("judge")
     two.add_argument("without")
     two.add_argument("steered")
-    two.add_argument("--cores", type=int, default=64)
-    two.add_argument("--policies", nargs=2, default=["fcfs+plan", "sjf+plan"])
     three = verbs.add_parser("forecasts")
     three.add_argument("folder")
     three.add_argument("--replays", type=int, default=50)

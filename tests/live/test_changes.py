@@ -3,11 +3,12 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queuesmith.live.changes import AllowList, changes_for, movable, why_not
+from queuesmith.live.changes import SPACING, AllowList, changes_for, movable, why_not
 from queuesmith.live.jobs import Priority, jobs_of
 
 from .test_jobs import line
@@ -47,12 +48,12 @@ def test_one_job_that_moves_is_one_change():
 
 def test_where_there_is_no_room_the_priorities_are_shared_out():
     jobs = [job(1, 7), job(3, 5), job(2, 6)]
-    assert {c.job: c.priority for c in changes_for(jobs)} == {3: 6, 2: 5}
+    assert {c.job: c.priority for c in changes_for(jobs)} == {1: 25, 3: 15, 2: 5}
 
 
 def test_equal_priorities_are_told_apart():
     jobs = [job(3, 1), job(2, 1), job(1, 1)]
-    assert {c.job: c.priority for c in changes_for(jobs)} == {3: 4, 2: 3}
+    assert {c.job: c.priority for c in changes_for(jobs)} == {3: 28, 2: 15}
 
 
 @pytest.mark.parametrize(
@@ -89,5 +90,6 @@ def test_an_array_is_one_and_is_left_alone_where_a_part_must_be():
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30))
 def test_nobody_leaves_the_range_of_priorities_by_more_than_there_are_jobs(values):
     jobs = [job(i, value) for i, value in enumerate(values)]
+    most = SPACING * (len(jobs) + 1)
     for change in changes_for(jobs):
-        assert min(values) - len(jobs) <= change.priority <= max(values) + len(jobs)
+        assert abs(change.priority - np.clip(change.priority, min(values), max(values))) <= most

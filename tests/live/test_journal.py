@@ -67,6 +67,19 @@ def test_a_damaged_journal_is_refused_and_not_passed_over(tmp_path):
         Journal(tmp_path, "atlas")
 
 
+def test_jobs_that_have_ended_are_left_out_of_a_long_journal(tmp_path):
+    with Journal(tmp_path, "atlas") as journal:
+        for job in (5, 6, 7):
+            for site in (1, 3, 2):
+                journal.remember([Change(job, "ann", 1_700_000_000, site, 100)])
+        journal.keep_only({6, 8})
+        assert list(journal.entries) == [6]
+        journal.remember([Change(9, "ann", 1_700_000_000, 4, 100)])
+    with Journal(tmp_path, "atlas") as journal:
+        assert list(journal.entries) == [6, 9]
+        assert (journal.entries[6].sites, journal.entries[6].last) == ({1, 2, 3}, 2)
+
+
 def test_one_steerer_is_enough(tmp_path):
     with Journal(tmp_path, "atlas"), pytest.raises(SlurmError, match="is being steered by"):
         Journal(tmp_path, "atlas")

@@ -61,6 +61,13 @@ def test_only_differences_are_sent(slurm):
     assert len([line for line in slurm.told if "SiteFactor=0" not in line]) == 2
 
 
+def test_a_long_journal_is_shortened(slurm, monkeypatch):
+    monkeypatch.setattr("queuesmith.live.steering.ENDED", -100)
+    steering, _ = steered(cycles=2)
+    during(steering, lambda: slurm.job(9, parts=50, walltime="0:30"))
+    assert set(slurm.sites.values()) == {0}
+
+
 def test_no_more_than_so_many_are_changed_in_a_cycle(slurm):
     steering, _ = steered(most_changes=1)
     steering.run()
@@ -211,12 +218,11 @@ def until(condition, seconds=20):
     assert condition()
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_it_in_good_order(slurm_commands, how):
+def test_a_signal_stops_it_in_good_order(slurm_commands):
     slurm = slurm_commands
     process = started()
     until(lambda: slurm.told)
-    process.send_signal(how)
+    process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0, process.stderr.read()
     process.stderr.close()
     assert set(slurm.sites.values()) == {0}

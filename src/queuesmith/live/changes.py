@@ -18,6 +18,9 @@ from queuesmith.live.jobs import LiveJob
 
 #: The largest site's part that Slurm takes, with room to spare.
 LARGEST_PART = 2_000_000_000
+#: How far apart priorities are put where there is room: ages and shares change a little all the
+#: time, at another second for each job, and that must not change the order.
+SPACING = 10
 
 
 @dataclass(frozen=True)
@@ -137,10 +140,10 @@ def _present(job: LiveJob) -> int:
 
 
 def _shared_out(natural: Sequence[int]) -> list[int]:
-    """Return the priorities of all, the highest first, no two alike, none below 1."""
+    """Return the priorities of all, the highest first, none near another, none below 1."""
     values = sorted((max(value, 1) for value in natural), reverse=True)
     for i in range(len(values) - 2, -1, -1):
-        values[i] = max(values[i], values[i + 1] + 1)
+        values[i] = max(values[i], values[i + 1] + SPACING)
     return values
 
 
@@ -148,12 +151,12 @@ def _between(present: Sequence[int], natural: Sequence[int]) -> list[int] | None
     """Return priorities that put the others between those that stay; None without room.
 
     Nobody leaves the range of the priorities that all have by themselves by more than there are
-    jobs, so that nobody else is overtaken or lets others pass for that.
+    jobs, times the spacing, so that nobody else is overtaken or lets others pass for that.
     """
     stays = _longest_fall(present)
     values = list(present)
-    ceiling = max(natural, default=0) + len(present) + 1
-    floor = max(min(natural, default=0) - len(present) - 1, 0)
+    ceiling = max(natural, default=0) + SPACING * (len(present) + 1)
+    floor = max(min(natural, default=0) - SPACING * (len(present) + 1), 0)
     for first, last in _gaps(stays, len(present)):
         above = values[first - 1] if first else ceiling
         below = values[last] if last < len(values) else floor

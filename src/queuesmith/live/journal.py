@@ -6,13 +6,13 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from queuesmith.base.errors import OutputError
-from queuesmith.base.files import sync_folder
+from queuesmith.base.files import atomic_write, sync_folder
 from queuesmith.live.changes import Change
 from queuesmith.live.commands import SlurmError
 
@@ -175,20 +175,37 @@ class Journal:
             if whole < len(data):
                 os.truncate(self.path, whole)
 
-    def forget(self) -> None:
-        """Take note that nothing is set any more."""
+    def keep_only(self, jobs: Collection[int]) -> None:
+        """Leave out jobs that have ended, so that the journal of a long run stays short.
+
+        The shorter journal takes the place of the longer one only once it is safely on disk.
+        """
+        kept = {number: entry for number, entry in self.entries.items() if number in jobs}
+        lines: list[dict[str, Any]] = [{"journal": _VERSION, "cluster": self.cluster}]
+        for entry in kept.values():
+            for site in [*sorted(entry.sites - {entry.last}), entry.last]:
+                facts = {"job": entry.job, "user": entry.user, "submit": entry.submit}
+                lines.append({**facts, "site": site})
+        self._close_file()
+        with atomic_write(self.path) as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        self.entries = kept
+
+    def _close_file(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def forget(self) -> None:
+        """Take note that nothing is set any more."""
+        self._close_file()
         self.path.unlink(missing_ok=True)
         sync_folder(self.path.parent)
         self.entries = {}
 
     def close(self) -> None:
         """Let others have it."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._close_file()
         os.close(self._lock)
 
     def __enter__(self) -> Journal:

@@ -96,6 +96,8 @@ class Counts:
 
 #: Seconds after which nodes and settings are read again; jobs are read in every cycle.
 MACHINE_SECONDS = 60.0
+#: From so many jobs in the journal on, more than twice those there are, it is shortened.
+ENDED = 1000
 
 
 class Steering:
@@ -199,6 +201,9 @@ class Steering:
         counts.waiting, counts.steered, counts.wanted = len(state.waiting), len(jobs), len(wanted)
         if now:
             self._apply(now, journal)
+        alive = {job.array for job in state.jobs}
+        if len(journal.entries) > 2 * len(alive) + ENDED:
+            journal.keep_only(alive)
 
     def _looked(self) -> ClusterState:
         """Return the present state; nodes and settings may be a minute old."""
