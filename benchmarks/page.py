@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 #: The order, the knob that is moved, its values, and what the page must keep to, in seconds.
 CASES = (
-    ("ranked+easy", "group_5", 0.5, 0.3),
+    ("ranked+easy", "group_5", 1.0, 0.3),
     ("fcfs+easy", "load", 0.05, 0.3),
     ("power+easy", "alpha", 0.1, 1.0),
     ("multifactor+easy", "PriorityWeightAge", 500.0, 1.0),
@@ -39,7 +39,7 @@ MOVE = """([id, value]) => new Promise((resolve) => {
     left -= 1;
     if (left === 0) requestAnimationFrame(() => resolve((performance.now() - begun) / 1000));
   };
-  plots.forEach((plot) => plot.once("plotly_afterplot", drawn));
+  plots.forEach((plot) => plot.once("plotly_react", drawn));
   const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
   begun = performance.now();
   set.call(slider, value);
