@@ -30,6 +30,11 @@ def test_the_link_is_printed_alone(run, served, log):
     assert options["options"].host == "127.0.0.1"
 
 
+def test_how_the_log_was_read_is_handed_on(run, served, log):
+    assert run("serve", log, "--head", "50", "--quiet").code == 0
+    assert served[0][1]["log_options"] == {"head": 50}
+
+
 def test_without_a_log_the_demo_is_shown(run, served):
     assert run("serve", "--no-browser").code == 0
     (jobs, *_), options = served[0]

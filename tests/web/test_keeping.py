@@ -60,6 +60,32 @@ def test_the_call_in_python_runs_with_filters(context):
     assert "No command" in command_lines(state, context)
 
 
+def test_how_the_log_was_read_is_part_of_the_calls(context):
+    from dataclasses import replace
+
+    read = replace(context, log_options={"head": 100, "between": "0:99999"})
+    state = PageState(log="small", columns=(Column("sjf"),))
+    assert "--head 100 --between 0:99999" in command_lines(state, read)
+    code = python_call(state, read)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    part = small_log().between(0, 99999).head(100)
+    import queuesmith as qs
+
+    expected = qs.simulate(part, policy="sjf").value("mean_wait")
+    assert float(ran.stdout) == pytest.approx(expected)
+
+
+def test_priorities_of_the_machine_are_part_of_the_call(make_page):
+    from queuesmith.cluster import Cluster
+
+    machine = Cluster(64, qos_priority={"high": 9.0})
+    context, _ = make_page(small_log(), machine)
+    state = PageState(log="small", columns=(Column("fcfs"),))
+    assert "qs.Cluster(64, qos_priority={'high': 9.0})" in python_call(state, context)
+    assert "--qos-priority" in command_lines(state, context)
+    context.desk.close()
+
+
 def test_on_a_machine_of_nodes_the_call_says_how_many(make_page):
     machine = NodeCluster((NodeKind("c[1-4]", 16),))
     context, _ = make_page(small_log(), machine, ("slurm()",))

@@ -126,6 +126,19 @@ def test_planning_steps_are_compared_with_their_optimum(visitor):
     assert page.locator("#plan-gaps .point").count() >= 3
 
 
+def test_a_placement_is_a_picture_with_its_proven_bound(visitor):
+    page = visitor.open("?tab=plan&column=fcfs%2Beasy", until="#place-start")
+    page.get_by_label("Clusters or grid").select_option("grid u_c_hihi")
+    page.locator("#place-method").fill("min-min")
+    page.locator("#place-start").click()
+    page.locator("#plan-result", has_text="above the least possible").wait_for(timeout=300_000)
+    page.locator("#plan-gantt[data-redraws]").wait_for()
+    assert page.locator("#plan-gantt").get_attribute("data-policy") == "min-min"
+    page.locator("#place-seconds").fill("soon")
+    page.locator("#place-start").click()
+    page.get_by_text("Seconds must be a number").wait_for()
+
+
 def test_without_a_slurm_the_page_says_so(visitor, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     page = visitor.open("?tab=live", until="#live")

@@ -73,6 +73,16 @@ def test_a_run_sweeps_the_knobs(make_run):
     assert all(len(values) == len(found["settings"]) for values in found["costs"].values())
 
 
+@pytest.mark.parametrize(
+    ("where", "problem", "method"), [("grid", "u_c_hihi", "min-min"), ("federation", "WL-1", "lpt")]
+)
+def test_a_run_places_jobs_and_says_what_is_proven(make_run, where, problem, method):
+    run = make_run(kind="placement", where=where, problem=problem, method=method, seconds=1.0)
+    assert run_process.main(run.folder) == 0
+    assert "least possible" in run.result["said"]
+    assert run.result["gantt"]["policies"][0]["name"] == method
+
+
 def test_a_run_that_cannot_be_says_why(make_run):
     run = make_run(objective="nonsense")
     assert run_process.main(run.folder) == 1

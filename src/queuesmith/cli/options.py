@@ -154,6 +154,13 @@ class LogOrDemo(LogOptions):
         Path("demo")
     )
 
+    def chosen(self) -> dict[str, Any]:
+        """Return the options that are not as they are by default, but for the log itself."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        usual = {each.name: each.default for each in fields(self)}
+        silent = ("log", "quiet", "strict")
+        return {n: value for n, value in own.items() if n not in silent and value != usual[n]}
+
 
 @dataclass(frozen=True)
 class MachineOptions:

@@ -83,6 +83,7 @@ def serve(
         named or DEFAULT_POLICIES,
         options=options,
         log_source=None if built_in else log.log,
+        log_options={} if built_in else log.chosen(),
         machine_source=machine,
         open_browser=browser,
         ready=ready,

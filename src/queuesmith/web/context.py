@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from queuesmith.web.logs import LogShelf
 from queuesmith.web.machines import AnyCluster
@@ -25,8 +27,9 @@ class Context:
         The machine that was named, None for the log's own.
     columns
         What is compared at first.
-    log_source, machine_source
-        How the log and the machine were named on the command line, for how to reproduce.
+    log_source, log_options, machine_source
+        How the log and the machine were named on the command line, and with which options the log
+        was read, for how to reproduce.
     """
 
     logs: LogShelf
@@ -36,6 +39,7 @@ class Context:
     machine: AnyCluster | None
     columns: tuple[Column, ...]
     log_source: Path | None = None
+    log_options: Mapping[str, Any] = field(default_factory=dict)
     machine_source: str | None = None
 
     def state(self, query: str | None) -> PageState:

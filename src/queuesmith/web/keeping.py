@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from queuesmith.base.errors import QueuesmithError
-from queuesmith.cluster import NodeCluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.report import DEFAULT_METRICS, write_report
 from queuesmith.schedule import Schedule
 from queuesmith.web.context import Context
@@ -74,7 +75,7 @@ def command_lines(state: PageState, context: Context) -> str:
     if log is None:
         log = f"{state.log}.swf.gz"
         lines.append(f"queuesmith generate {_MADE[state.log][0]} --out {log}")
-    shared = [shlex.quote(log)]
+    shared = [shlex.quote(log), *_read_options(state, context)]
     if state.filters:
         since, until = state.filters.since or "0", state.filters.until or str(2**40)
         shared += ["--between", shlex.quote(f"{since}..{until}")]
@@ -94,6 +95,20 @@ def command_lines(state: PageState, context: Context) -> str:
     return "\n".join(lines)
 
 
+def _read_options(state: PageState, context: Context) -> list[str]:
+    """Return the options by which the log was read, where it is the one of the command line."""
+    words: list[str] = []
+    for name, value in _own_options(state, context).items():
+        option = f"--{name.replace('_', '-')}"
+        words += [option] if value is True else [option, shlex.quote(str(value))]
+    return words
+
+
+def _own_options(state: PageState, context: Context) -> Mapping[str, Any]:
+    given = state.log not in BUILT_IN and not state.log.startswith(UPLOADED)
+    return context.log_options if given else {}
+
+
 def _beside(column: Column) -> list[str]:
     load = [] if column.load == 1.0 else ["--load-factor", f"{column.load:g}"]
     return load + ([] if column.cores is None else ["--cores", str(column.cores)])
@@ -105,7 +120,20 @@ def _no_command(state: PageState, context: Context) -> str | None:
         return "No command filters by partition, account, user or size."
     if isinstance(context.machine, NodeCluster):
         return "No command replays on this machine of nodes."
+    if state.filters and "between" in context.log_options:
+        return "No command takes a part of a part of the log."
+    if _priorities(context):
+        return "The command needs your --slurm-conf or --qos-priority as well."
     return None
+
+
+def _priorities(context: Context) -> dict[str, Any]:
+    """Return what the machine of the command line says beside its size."""
+    if not isinstance(context.machine, Cluster):
+        return {}
+    names = ("partition_priority", "qos_priority")
+    stated = {name: dict(getattr(context.machine, name)) for name in names}
+    return {name: value for name, value in stated.items() if value}
 
 
 def python_call(state: PageState, context: Context) -> str:
@@ -120,7 +148,13 @@ def python_call(state: PageState, context: Context) -> str:
     nodes = isinstance(context.machine, NodeCluster)
     if nodes and any(column.nodes for column in state.columns):
         lines.append("from queuesmith.web.machines import resized")
+    options = _own_options(state, context)
+    if options:
+        lines += ["from pathlib import Path", "from queuesmith.cli.options import LogOptions"]
     made = _MADE[state.log][1] if path is None else f"qs.read({path!r})"
+    if options:
+        further = "".join(f", {name}={value!r}" for name, value in options.items())
+        made = f"LogOptions(Path({path!r}){further}).read()"
     lines += ["", f"log = {made}"]
     if state.filters:
         lines.append(f"log = filtered(log, {_written(state.filters)})")
@@ -138,6 +172,9 @@ def _simulation(column: Column, context: Context) -> str:
     if isinstance(context.machine, NodeCluster):
         sized = f"resized(machine, {dict(column.nodes)!r})" if column.nodes else "machine"
         words.insert(1, sized)
+    elif context.machine is not None and _priorities(context):
+        stated = "".join(f", {name}={value!r}" for name, value in _priorities(context).items())
+        words.insert(1, f"qs.Cluster({column.cores or context.machine.cores}{stated})")
     elif column.cores is not None or context.machine is not None:
         words.append(f"cores={column.cores or (context.machine and context.machine.cores)}")
     return f"qs.simulate({', '.join(words)})"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+import sys
+import traceback
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, set_props
 from dash.exceptions import PreventUpdate
 from flask import Response, request
 
@@ -87,6 +89,7 @@ def make_app(context: Context, *, token: str, prefix: str = "/") -> Dash:
         external_stylesheets=[f"{prefix}{token}/report/report.css"],
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         compress=False,
+        on_error=_unexpected,
     )
     app.layout = lambda: frame()
     _wire(app, context)
@@ -94,6 +97,13 @@ def make_app(context: Context, *, token: str, prefix: str = "/") -> Dash:
         part.wire(app, context)
     _routes(app, context, token)
     return app
+
+
+def _unexpected(error: Exception) -> None:
+    """Say that something went wrong, where nobody foresaw it; the details are on the terminal."""
+    traceback.print_exception(error, file=sys.stderr)
+    words = f"Something went wrong inside ({type(error).__name__}); the terminal has the details."
+    set_props("notices", {"children": sentences([words], "caution")})
 
 
 def frame() -> html.Div:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from queuesmith.base.errors import QueuesmithError, UsageError
+from queuesmith.base.registry import entry
+from queuesmith.federation.model.generate import PAPER_QUEUES
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
 from queuesmith.planning.objectives import find_objective
@@ -20,6 +22,14 @@ from queuesmith.web.parts import choice, graph, inked, nothing, sentences, table
 from queuesmith.web.runs import Run
 from queuesmith.web.state import PageState
 
+#: What is placed, by what the page calls it: where, and the name of the instance there.
+PROBLEMS = {
+    **{f"federation {name}": ("federation", name) for name in PAPER_QUEUES},
+    **{f"grid {name}": ("grid", name) for name in ("u_c_hihi", "u_i_hihi", "u_s_hihi")},
+}
+#: The method that proves most, by where.
+PROVING = {"federation": "oas", "grid": "exact"}
+METHOD_HINT = "exact; or a heuristic: lpt-fit on clusters, min-min on grids"
 OBJECTIVES = ("artww", "sldwa", "response", "makespan")
 MOST_STEPS = 500
 
@@ -42,9 +52,22 @@ def view(state: PageState, context: Context) -> html.Div:
                 ],
                 className="bar",
             ),
+            html.Div(
+                [
+                    choice(
+                        "place-problem", "Clusters or grid", list(PROBLEMS), next(iter(PROBLEMS))
+                    ),
+                    text_field("place-method", "Method", "exact", METHOD_HINT),
+                    text_field("place-seconds", "Seconds", "5"),
+                    html.Button("Place", id="place-start", type="button"),
+                ],
+                className="bar",
+            ),
             runs_view.runs_place("plan"),
             graph("plan-gaps", "Loss of the best policy and proven gap of the best plan, by step"),
             html.Div(id="plan-result"),
+            html.Div(id="plan-gantt", className="gantt"),
+            dcc.Store(id="plan-picture"),
         ]
     )
 
@@ -52,6 +75,8 @@ def view(state: PageState, context: Context) -> html.Div:
 def words(run: Run) -> str:
     """Say what a run was asked for."""
     asked = run.asked
+    if asked.get("kind") == "placement":
+        return f"{asked.get('problem')} of a {asked.get('where')} by {asked.get('method')}."
     steps = f"{asked.get('steps')} steps of {asked.get('policy')} on {asked.get('log')}"
     return f"{steps}, {asked.get('objective')}."
 
@@ -99,10 +124,28 @@ def wire(app: Dash, context: Context) -> None:
         Output("plan-runs", "children"),
         Output("plan-gaps", "figure"),
         Output("plan-result", "children"),
+        Output("plan-picture", "data"),
         Input("plan-tick", "n_intervals"),
+        State("plan-picture", "data"),
         State("skeleton", "data"),
         State("scheme", "data"),
-    )(lambda _, skeleton, scheme: _watch(context, skeleton, scheme))
+    )(lambda _, shown, skeleton, scheme: _watch(context, shown, skeleton, scheme))
+    app.clientside_callback(
+        ClientsideFunction("queuesmith", "picture"),
+        Output("plan-gantt", "title"),
+        Input("plan-picture", "data"),
+        prevent_initial_call=True,
+    )
+    app.callback(
+        Output("search", "data", allow_duplicate=True),
+        Output("notices", "children", allow_duplicate=True),
+        Input("place-start", "n_clicks"),
+        State("place-problem", "data"),
+        State("place-method", "value"),
+        State("place-seconds", "value"),
+        State("skeleton", "data"),
+        prevent_initial_call=True,
+    )(lambda *moves: _place(context, *moves))
     app.callback(
         Output("search", "data", allow_duplicate=True),
         Output("notices", "children", allow_duplicate=True),
@@ -116,14 +159,18 @@ def wire(app: Dash, context: Context) -> None:
     )(lambda *moves: _start(context, *moves))
 
 
-def _watch(context: Context, skeleton: str, scheme: str) -> tuple[Any, Any, Any]:
+def _watch(context: Context, shown: Any, skeleton: str, scheme: str) -> tuple[Any, Any, Any, Any]:
     state = context.state(skeleton)
     run = runs_view.chosen(state, context)
     listed = runs_view.cards(state, context, words)
     found = None if run is None else run.result
-    if found is None:
-        return listed, nothing(), []
-    return listed, inked(gaps(found), scheme), averages(found)
+    if run is None or found is None:
+        return listed, nothing(), [], None
+    if run.asked["kind"] == "placement":
+        same = isinstance(shown, dict) and shown.get("run") == run.name
+        picture = no_update if same else {"run": run.name, "gantt": found["gantt"]}
+        return listed, nothing(), sentences([found["said"]], "verdict"), picture
+    return listed, inked(gaps(found), scheme), averages(found), None
 
 
 def _start(
@@ -143,6 +190,27 @@ def _start(
     except ValueError:
         said = "Steps must be a whole number and seconds a number. Correct them."
         return no_update, sentences([said], "caution")
+    except QueuesmithError as error:
+        return no_update, sentences([str(error)], "caution")
+    return runs_view.begun(run, state), []
+
+
+def _place(
+    context: Context, clicks: Any, problem: str, method: str, seconds: str, skeleton: str
+) -> tuple[Any, Any]:
+    if not clicks:
+        raise PreventUpdate
+    state = context.state(skeleton)
+    try:
+        where, name = entry("problem", problem, PROBLEMS)
+        limit = float(seconds)
+        if not 0.1 <= limit <= 600:
+            raise UsageError(f"seconds is {seconds}, but it must be 0.1 to 600. Correct it.")
+        chosen = PROVING[where] if method.strip() == "exact" else method.strip()
+        asked = {"kind": "placement", "where": where, "problem": name, "method": chosen}
+        run = context.runs.start({**asked, "seconds": limit}, None)
+    except ValueError:
+        return no_update, sentences(["Seconds must be a number. Correct it."], "caution")
     except QueuesmithError as error:
         return no_update, sentences([str(error)], "caution")
     return runs_view.begun(run, state), []

@@ -14,6 +14,7 @@ import numpy as np
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.files import atomic_write
 from queuesmith.cluster import Cluster
+from queuesmith.schedule import Schedule
 from queuesmith.web.runs import (
     FAILURE,
     JOBS,
@@ -30,6 +31,8 @@ from queuesmith.web.runs import (
 MOST_POINTS = 4_000
 #: Planning steps with more waiting jobs are left to the command line, which has more time.
 MOST_WAITING = 60
+#: The grids that the page maps: a picture of 512 jobs on 16 machines is a carpet.
+GRID_JOBS, GRID_MACHINES = 64, 8
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -141,6 +144,34 @@ def _gap(run: Run, tell: Told) -> dict[str, Any]:
     return {"steps": rows, "averages": {k: _plain(v) for k, v in study.to_dict().items()}}
 
 
+def _placement(run: Run, tell: Told) -> dict[str, Any]:
+    from queuesmith.report.gantt import gantt_payload
+    from queuesmith.report.placed import best_proven
+
+    found = _placed(run.asked, lambda share: tell({"share": share}))
+    nothing_proven = "Nothing is proven about it."
+    return {"gantt": gantt_payload([found]), "said": best_proven([found]) or nothing_proven}
+
+
+def _placed(asked: Mapping[str, Any], progress: Callable[[float], None]) -> Schedule:
+    """Place a queue on a federation, or map jobs to the machines of a grid."""
+    if asked["where"] == "federation":
+        from queuesmith.federation.methods import place
+        from queuesmith.federation.model.generate import paper_federation, paper_queue
+        from queuesmith.federation.options import PlaceOptions
+
+        queue, options = paper_queue(asked["problem"]), PlaceOptions(seconds=asked["seconds"])
+        return place(paper_federation(), queue, asked["method"], options, progress=progress)
+    from queuesmith.grid.etc.generate import generate_etc
+    from queuesmith.grid.methods import map_jobs
+    from queuesmith.grid.options import MapOptions
+
+    matrix = generate_etc(asked["problem"], GRID_JOBS, GRID_MACHINES)
+    return map_jobs(
+        matrix, asked["method"], MapOptions(seconds=asked["seconds"]), progress=progress
+    )
+
+
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it; a number that JSON has not becomes None."""
     plain = value.item() if isinstance(value, np.generic) else value
@@ -151,6 +182,7 @@ KINDS: Mapping[str, Callable[[Run, Told], dict[str, Any]]] = {
     "learn": _learn,
     "sweep": _sweep,
     "gap": _gap,
+    "placement": _placement,
 }
 
 if __name__ == "__main__":

@@ -153,12 +153,13 @@ class RunShelf:
             raise UsageError(f"the run '{text}' has no policy yet. Wait for its first round.")
         return found
 
-    def start(self, asked: Mapping[str, Any], jobs: Workload) -> Run:
-        """Begin a run in a process of its own."""
+    def start(self, asked: Mapping[str, Any], jobs: Workload | None) -> Run:
+        """Begin a run in a process of its own, on some jobs where it needs any."""
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         folder = self.folder / name
         folder.mkdir(mode=0o700)
-        save_jobs(jobs, folder / JOBS)
+        if jobs is not None:
+            save_jobs(jobs, folder / JOBS)
         with atomic_write(folder / SPECIFICATION) as file:
             file.write(json.dumps({**asked, "began": time.time()}, indent=2).encode())
         run = Run(folder)

@@ -22,7 +22,7 @@ from queuesmith.web.state import Column, PageState
 OFTEN = 1_000
 #: Older runs are in their folder, but no longer in the list.
 MOST_SHOWN = 12
-KIND_OF_TAB = {"learn": "learn", "knobs": "sweep", "plan": "gap"}
+KINDS_OF_TAB = {"learn": ("learn",), "knobs": ("sweep",), "plan": ("gap", "placement")}
 
 
 def runs_place(part: str) -> html.Div:
@@ -49,7 +49,7 @@ def start(asked: dict[str, Any], state: PageState, context: Context) -> Run:
 
 def chosen(state: PageState, context: Context) -> Run | None:
     """Return the run that is looked at: the one in the address, or the newest of its kind."""
-    own = [run for run in context.runs if run.asked.get("kind") == KIND_OF_TAB[state.tab]]
+    own = [run for run in context.runs if run.asked.get("kind") in KINDS_OF_TAB[state.tab]]
     return next((run for run in own if run.name == state.run), own[0] if own else None)
 
 
@@ -63,7 +63,7 @@ def cards(state: PageState, context: Context, words: Any) -> list[html.Div]:
     words
         Says of a run what was asked.
     """
-    own = [run for run in context.runs if run.asked.get("kind") == KIND_OF_TAB[state.tab]]
+    own = [run for run in context.runs if run.asked.get("kind") in KINDS_OF_TAB[state.tab]]
     if not own:
         return sentences(["There are none yet."], "note")
     looked_at = chosen(state, context)

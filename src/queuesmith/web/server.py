@@ -7,7 +7,7 @@ import os
 import socket
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -77,6 +77,7 @@ def serve(
     *,
     options: ServeOptions | None = None,
     log_source: Path | None = None,
+    log_options: Mapping[str, Any] | None = None,
     machine_source: str | None = None,
     open_browser: bool = True,
     ready: Callable[[str], None] = print,
@@ -93,8 +94,9 @@ def serve(
         What is compared at first. Orders in files of Python are available only if named here.
     options
         Where and for whom it is served.
-    log_source, machine_source
-        Where log and machine came from, for how to reproduce what is seen.
+    log_source, log_options, machine_source
+        Where log and machine came from, and with which options of the command line the log was
+        read, for how to reproduce what is seen.
     open_browser
         Whether to open the page.
     ready
@@ -107,14 +109,18 @@ def serve(
         policies,
         options=chosen,
         log_source=log_source,
+        log_options=log_options,
         machine_source=machine_source,
     )
     with serving(context, chosen) as (server, link):
         ready(link)
-        if open_browser:
-            _open(link, context.runs.folder)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+        opened = _open(link, context.runs.folder) if open_browser else None
+        try:
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+        finally:
+            if opened is not None:
+                opened.unlink(missing_ok=True)
 
 
 def make_context(
@@ -124,6 +130,7 @@ def make_context(
     *,
     options: ServeOptions,
     log_source: Path | None = None,
+    log_options: Mapping[str, Any] | None = None,
     machine_source: str | None = None,
 ) -> Context:
     """Return what the page shows."""
@@ -147,6 +154,7 @@ def make_context(
         machine=machine,
         columns=tuple(Column(text) for text in dict.fromkeys(texts))[:MOST_COLUMNS],
         log_source=log_source,
+        log_options=log_options or {},
         machine_source=machine_source,
     )
 
@@ -219,8 +227,11 @@ def state_folder() -> Path:
     return (Path(home) if home else Path("~/.local/state").expanduser()) / "queuesmith" / "page"
 
 
-def _open(link: str, folder: Path) -> None:
-    """Open the page in a browser; not by its link, which others could read among the processes."""
+def _open(link: str, folder: Path) -> Path:
+    """Open the page in a browser, by a file that leads to it, and return that file.
+
+    Not by the link itself, which others could read among the processes.
+    """
     handle, path = tempfile.mkstemp(suffix=".html", prefix="open-", dir=folder)  # for us alone
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         url = escape(link)
@@ -229,6 +240,7 @@ def _open(link: str, folder: Path) -> None:
             f'<meta http-equiv="refresh" content="0;url={url}"><a href="{url}">Open the page</a>'
         )
     webbrowser.open(Path(path).as_uri())
+    return Path(path)
 
 
 def check_installed() -> None:

@@ -365,10 +365,11 @@ def _cautions(real: Schedule | None, replays: Sequence[Schedule], state: PageSta
     """Say how far the replays can be believed, where it is known what really happened."""
     if real is None:
         return []
+    columns = {str(column): column for column in state.columns}
     alike = [
         schedule
-        for schedule, column in zip(replays, state.columns, strict=False)
-        if column.load == 1.0
+        for schedule in replays
+        if columns[schedule.policy].load == 1.0
         and len(schedule) == len(real)
         and schedule.cluster.cores == real.cluster.cores
     ]

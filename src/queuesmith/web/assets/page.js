@@ -109,6 +109,13 @@
     return keep();
   }
 
+  function picture(data) {
+    const root = document.getElementById("plan-gantt");
+    if (data && root) window.QueuesmithGantt(root, data.gantt);
+    else root?.replaceChildren();
+    return keep();
+  }
+
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     queuesmith: {
       address: () => location.search,
@@ -117,6 +124,7 @@
       upload,
       view,
       gantt,
+      picture,
       readouts: (values) => values.map((value) => String(Number(value))),
     },
   });
