@@ -51,6 +51,7 @@ papers: $(VENV)/.dev  ## repeat the papers' experiments; takes hours, see docs/r
 	$(BIN)/python -m papers.genetic_fuzzy --figures $(OUT)/papers/genetic_fuzzy.html
 	$(BIN)/python -m papers.dynp_optimal
 	$(BIN)/python -m papers.dynamic_priority --figures $(OUT)/papers/dynamic_priority.html
+	$(BIN)/python -m papers.rl_scheduler
 
 studies: $(VENV)/.dev  ## kill workers of studies and bags at random, and time what runs; takes half an hour
 	$(BIN)/python -m benchmarks.study_kills --folder $(OUT)/study-kills
