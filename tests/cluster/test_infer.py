@@ -172,3 +172,12 @@ def test_a_real_log_fits_the_machine_inferred_from_it(data, tmp_path):
     assert fitting(jobs, machine) is jobs
     write_machine(machine, tmp_path / "machine.toml")
     assert machine_from(tmp_path) == machine
+
+
+def test_jobs_without_a_partition_or_a_start_are_no_reason_to_fail():
+    nameless = Workload(
+        [0, 5], [10, 10], [10, 10], [1, 2], extra={"real_start": np.array([0, 5])}, machine_cores=8
+    )
+    assert infer_machine(nameless).cores == 8
+    unknown = Workload([0, 5], [10, 10], [10, 10], [1, 2], machine_cores=8)
+    assert infer_machine(unknown).cores == 8

@@ -53,19 +53,16 @@ CHANGES = (
     ),
     Change("size", {"PriorityWeightJobSize": "50000"}, "slurm(PriorityWeightJobSize=50000)"),
 )
+#: Of the logs at hand those with a history, on machines of nodes like Slurm's.
 LOGS = (
     "slurm-runs/micro/sacct.out",
     "sacct/phillips.sacct.gz",
-    "traces/ANL-Intrepid-2009-1.swf.gz",
-    "traces/CTC-SP2-1996-3.1-cln.swf.gz",
-    "traces/HPC2N-2002-2.2-cln.swf.gz",
     "traces/KTH-SP2-1996-2.1-cln.swf.gz",
-    "traces/LANL-CM5-1994-4.1-cln.swf.gz",
-    "traces/NASA-iPSC-1993-3.1-cln.swf.gz",
-    "traces/SDSC-Par-1996-3.1-cln.swf.gz",
     "traces/SDSC-SP2-1998-4.2-cln.swf.gz",
+    "traces/CTC-SP2-1996-3.1-cln.swf.gz",
+    "traces/LANL-CM5-1994-4.1-cln.swf.gz",
+    "traces/HPC2N-2002-2.2-cln.swf.gz",
 )
-
 #: Exports of sacct with the columns of Open XDMoD and no header line.
 WITHOUT_HEADER = ("sacct/phillips.sacct.gz",)
 
@@ -171,9 +168,12 @@ def _log_row(name: str, path: Path) -> str:
         inferred = _short(Fidelity(real, simulate(fit, machine, "slurm()")))
     except QueuesmithError as error:
         inferred = f"refused: {error} | -"
-    print(f"{name}: {time.process_time() - began:.0f} CPU s", file=sys.stderr)
-    hours = plain.mean_wait_history / 60
-    return f"| {path.name} | {len(log):,} | {hours:,.1f} min | {_short(plain)} | {inferred} |"
+    row = (
+        f"| {path.name} | {len(log):,} | {plain.mean_wait_history / 60:,.1f} min | "
+        f"{_short(plain)} | {inferred} |"
+    )
+    print(f"{row} {time.process_time() - began:.0f} CPU s", file=sys.stderr, flush=True)
+    return row
 
 
 def _pool_size(log: Workload, machine: NodeCluster) -> int:

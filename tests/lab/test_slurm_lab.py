@@ -71,6 +71,7 @@ def run_jobs(folder):
             lab.submit(3, f"{options} -A {account}", user=user)
         listed = lab.run("squeue", "-h", "-t", "PD", "-o", "%A %Q").split("\n")
         priorities = {int(line.split()[0]): int(line.split()[1]) for line in listed if line}
+        time.sleep(2)  # a job of no length would not count as one that ran
         lab.run("scancel", str(blocker))
         lab.wait_for_jobs(120)
         (lab.configuration / "jobs.sacct").write_text(lab.sacct())

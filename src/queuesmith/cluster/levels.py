@@ -48,10 +48,11 @@ def levels(line: Ints, submit: Ints, start: Ints, end: Ints, amount: Ints) -> Le
     waiting = np.concatenate([nothing, one, -one])
     order = np.lexsort((time, lines))
     lines, time = lines[order], time[order]
-    # All that happens at one instant is one change.
-    last = np.append((np.diff(lines) != 0) | (np.diff(time) != 0), True)
-    same_line = np.append(np.diff(lines[last]) == 0, False)
-    lasts = np.where(same_line, np.append(np.diff(time[last]), 0), 0)
+    # All that happens at one instant is one change; of no jobs there is none.
+    last = np.append((np.diff(lines) != 0) | (np.diff(time) != 0), True)[: len(lines)]
+    count = np.count_nonzero(last)
+    same_line = np.append(np.diff(lines[last]) == 0, False)[:count]
+    lasts = np.where(same_line, np.append(np.diff(time[last]), 0)[:count], 0)
     return Levels(
         line=lines[last],
         time=time[last],
