@@ -30,7 +30,7 @@ from tests.oracle import simulate_slowly
 pytestmark = pytest.mark.uncompiled
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-EXAMPLES = 3 if UNCOMPILED else 25
+EXAMPLES = 2 if UNCOMPILED else 8
 BACKFILLS = ("none", "list", "easy", "conservative", "plan")
 DEEP = ("conservative(depth=1)", "conservative(depth=3)", "plan(depth=2)")
 POLICIES = [f"{order}+{backfill}" for order in ("fcfs", "sjf", "wfp3") for backfill in BACKFILLS]
