@@ -47,7 +47,7 @@ def today(page: str) -> str:
 def comparable(page: str) -> list[str]:
     """Return the lines of a page that must not change: all but measured times and empty lines."""
     lines = (line.rstrip() for line in page.splitlines())
-    return [line for line in lines if line and not re.match(r"\s*seconds\W", line)]
+    return [line for line in lines if line and not re.match(r"\s*(seconds|computing time)\W", line)]
 
 
 def output_of(example: Path, folder: Path) -> str:

@@ -257,7 +257,7 @@ def test_describe_says_who_waited_how_long_where_history_is_known(run, sacct):
     outcome = run("describe", sacct)
     assert outcome.code == 0
     assert fits_a_terminal(outcome.out)
-    for word in ("partition", "qos", "account", "user", "size", "hour", "longest"):
+    for word in ("partition", "qos", "account", "user", "size", "daytime", "longest"):
         assert word in outcome.out
     found = json.loads(run("describe", sacct, "--format", "json").out)
     assert found["waits"]["user"][0] == {
@@ -268,6 +268,7 @@ def test_describe_says_who_waited_how_long_where_history_is_known(run, sacct):
         "p95": pytest.approx(3424.3),
         "longest": 3604.0,
     }
+    assert "00:00 " in run("describe", sacct, "--by", "hour").out
     only = run("describe", sacct, "--by", "user").out
     assert "ann" in only and "account" not in only
 

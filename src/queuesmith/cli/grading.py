@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,34 +18,40 @@ def grade(replayed: Schedule, today: str | None) -> Fidelity | None:
     Parameters
     ----------
     replayed
-        A replay; it is what is graded unless another policy is known to have really run.
+        A replay, of which only jobs and machine count where another policy really ran.
     today
         The policy that really ran, where it is stated.
+    """
+    machine: Cluster | NodeCluster = replayed.cluster  # type: ignore[assignment]  # as replayed
+    return graded_log(replayed.workload, machine, today, known=[replayed])
+
+
+def graded_log(
+    workload: Workload,
+    machine: Cluster | NodeCluster,
+    today: str | None,
+    *,
+    known: Sequence[Schedule] = (),
+) -> Fidelity | None:
+    """Replay a log under the policy that really ran, and grade that.
+
+    Parameters
+    ----------
+    workload, machine
+        The jobs, all of which fit, and the machine.
+    today
+        The policy that really ran, where it is stated.
+    known
+        Replays that there are already.
     """
     from queuesmith.report.compare import todays_policy
     from queuesmith.schedule import history
     from queuesmith.schedule.fidelity import Fidelity
     from queuesmith.study import simulate_many
 
-    real = history(replayed.workload, replayed.cluster)
+    real = history(workload, machine)
     if real is None:
         return None
-    policy = todays_policy(replayed.cluster, today)  # type: ignore[arg-type]  # as it was replayed
-    if policy is not None and str(policy) != replayed.policy:
-        machine: Cluster | NodeCluster = replayed.cluster  # type: ignore[assignment]
-        replayed = simulate_many(replayed.workload, machine, [policy])[0]
-    return Fidelity(real, replayed)
-
-
-def graded_log(
-    workload: Workload, machine: Cluster | NodeCluster, today: str | None, default: str
-) -> Fidelity | None:
-    """Replay a log under the policy that really ran, or else under a default, and grade that."""
-    from queuesmith.report.compare import todays_policy
-    from queuesmith.schedule import history
-    from queuesmith.study import simulate_many
-
-    if history(workload, machine) is None:
-        return None
-    policy = todays_policy(machine, today) or default
-    return grade(simulate_many(workload, machine, [policy])[0], str(policy))
+    policy = todays_policy(machine, today)
+    found = next((each for each in known if each.policy == str(policy)), None)
+    return Fidelity(real, found or simulate_many(workload, machine, [policy])[0])

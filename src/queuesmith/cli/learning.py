@@ -166,7 +166,7 @@ def tune(
     load_engine()
     from queuesmith.cli.grading import graded_log
     from queuesmith.cluster.fitting import jobs_that_fit
-    from queuesmith.learning.tune import BASELINE, as_objective, starvation_rule, tune
+    from queuesmith.learning.tune import as_objective, starvation_rule, tune
     from queuesmith.report.caution import is_untrue
     from queuesmith.schedule.guard import as_guards
 
@@ -179,7 +179,7 @@ def tune(
     cluster = truth.cluster(workload, machine, log)
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
     tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
-    graded = graded_log(fitting, cluster, truth.today, default=str(BASELINE))
+    graded = graded_log(fitting, cluster, truth.today)
     with _watching(chosen, quiet=log.quiet) as watch:
         tuned = tune(
             fitting,

@@ -90,13 +90,16 @@ def real_waits(workload: Workload, by: str | None) -> dict[str, list[Waits]]:
                 "no waits to show. Give a log with starts or waits."
             )
         return {}
-    columns = [by] if by else columns_of(workload)
+    # Of the hours a first look shows quarters of the day.
+    columns = [by] if by else [c.replace("hour", "daytime") for c in columns_of(workload)]
     return {column: waits_by(workload, start - workload.submit, column) for column in columns}
 
 
 def print_waits(column: str, rows: Sequence[Waits], *, most: int | None) -> None:
     """Print the waits by one column in hours, of a long list those with the most jobs."""
-    shown = list(rows) if most is None or column in ("size", "hour") else list(rows)[:most]
+    from queuesmith.workload.waits import ORDERED
+
+    shown = list(rows) if most is None or column in ORDERED else list(rows)[:most]
     table = [
         {
             column: row.part,

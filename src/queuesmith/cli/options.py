@@ -244,7 +244,7 @@ class TruthOptions:
         str | None,
         _option(
             "The policy that really ran, by which replays are graded where the log tells what "
-            "happened; by default slurm() on a machine of Slurm's, else the first that is replayed."
+            "happened; by default slurm() on a machine of nodes, else fcfs+easy."
         ),
     ] = None
     although_untrue: Annotated[

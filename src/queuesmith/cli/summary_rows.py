@@ -11,10 +11,10 @@ OTHERS = {"seconds": ("computing time", "s"), "value": ("value of the objective"
 
 def readable_rows(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return metric, value and unit of each line; all times of the table have the same unit."""
-    from queuesmith.report.wording import common_time_scale, plain
+    from queuesmith.report.wording import plain, table_time_scale
 
     times = [value for name, value in summary.items() if _unit(name) == "s" and value is not None]
-    scale = common_time_scale(times)
+    scale = table_time_scale(times)
     rows = []
     for name, value in summary.items():
         unit = _unit(name)

@@ -45,7 +45,7 @@ def compare(
         The bound of the bounded slowdown, in seconds.
     today
         The policy that really ran, by whose replay the machine is graded where the log tells what
-        happened; by default ``slurm()`` on a machine of Slurm's, else the first of the policies.
+        happened; by default ``slurm()`` on a machine of nodes, else ``fcfs+easy``.
     """
     machine = as_machine(workload, cluster, cores)
     fitting = jobs_that_fit(workload, machine, strict=strict)
@@ -69,14 +69,8 @@ def compare(
     return Comparison((*known, *shown), tuple(metrics), warm_up, cool_down, bound, now)
 
 
-def todays_policy(
-    machine: Cluster | NodeCluster, today: AnyPolicy | str | None
-) -> AnyPolicy | None:
-    """Return the policy that really ran: as stated, or Slurm on a machine of Slurm's.
-
-    None where nothing is stated and the machine does not tell.
-    """
+def todays_policy(machine: Cluster | NodeCluster, today: AnyPolicy | str | None) -> AnyPolicy:
+    """Return the policy that really ran: as stated, else Slurm on nodes and EASY on a pool."""
     if today is not None:
         return as_policy(today)
-    has_slurm = isinstance(machine, NodeCluster) and "SchedulerType" in machine.settings
-    return as_policy("slurm()") if has_slurm else None
+    return as_policy("slurm()" if isinstance(machine, NodeCluster) else "fcfs+easy")

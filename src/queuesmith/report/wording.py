@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from queuesmith.schedule.objective import Objective
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds of a unit of time, its sign, and up to which value (in seconds) it is used.
 _TIMES = ((1, "s", 120), (60, "min", 7200), (3600, "h", 172_800), (86_400, "d", math.inf))
+#: Beyond this a number is written in a larger unit, if there is one.
+MOST_READABLE = 10_000
 _UPPER = {"awrt": "AWRT", "artww": "ARTwW", "sldwa": "SLDwA"}
 
 
@@ -55,7 +58,7 @@ def scales_of(
     times = [
         value for metric in objectives if _is_time(objectives[metric]) for value in values[metric]
     ]
-    common = common_time_scale(times)
+    common = table_time_scale(times)
     return {
         metric: common if _is_time(objective) else scale_of(objective, values[metric])
         for metric, objective in objectives.items()
@@ -82,6 +85,22 @@ def time_scale(seconds: float) -> Scale:
     """Return the unit of time in which so many seconds read best."""
     factor, sign = next((factor, sign) for factor, sign, limit in _TIMES if seconds < limit)
     return Scale(factor, sign)
+
+
+def table_time_scale(seconds: Iterable[float]) -> Scale:
+    """Return the one unit for all times of a table.
+
+    It is the largest of which the shortest time is at least one, or a smaller one would make the
+    longest a number that nobody reads.
+    """
+    sizes = [abs(each) for each in seconds if each]
+    if not sizes:
+        return time_scale(0)
+    units = [(factor, sign) for factor, sign, _ in reversed(_TIMES)]
+    for (factor, sign), (smaller, _) in pairwise(units):
+        if min(sizes) >= factor or max(sizes) > MOST_READABLE * smaller:
+            return Scale(factor, sign)
+    return Scale(*units[-1])
 
 
 def common_time_scale(seconds: Iterable[float]) -> Scale:

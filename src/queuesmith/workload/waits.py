@@ -19,7 +19,11 @@ WIDTHS = (1, 4, 16, 64, 256, 1024)
 #: Columns of the log that waits are divided by where it has them.
 NAMED = ("partition", "qos", "account")
 #: What waits can always be divided by.
-ALWAYS = ("user", "group", "size", "hour")
+ALWAYS = ("user", "group", "size", "hour", "daytime")
+#: Parts of the day, of six hours each.
+DAYTIMES = ("00:00 to 05:59", "06:00 to 11:59", "12:00 to 17:59", "18:00 to 23:59")
+#: What comes in its own order, not by the number of jobs.
+ORDERED = ("size", "hour", "daytime")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Waits:
 
 def columns_of(workload: Workload) -> list[str]:
     """Return the columns by which the waits of a log are worth dividing."""
-    return [*(name for name in NAMED if name in workload.extra), "user", "size", "hour"]
+    named = [name for name in NAMED if len(np.unique(workload.extra.get(name, ()))) > 1]
+    return [*named, "user", "size", "hour"]
 
 
 def waits_by(workload: Workload, wait: NDArray[Any], column: str) -> list[Waits]:
@@ -49,7 +54,8 @@ def waits_by(workload: Workload, wait: NDArray[Any], column: str) -> list[Waits]
     wait
         How long each waited, in seconds.
     column
-        ``user``, ``group``, ``size``, ``hour`` (of the submission, in UTC), or a column of the log.
+        ``user``, ``group``, ``size``, ``hour`` or ``daytime`` (of the submission, in UTC), or a
+        column of the log.
     """
     codes, names = _parts(workload, column)
     order = np.argsort(codes, kind="stable")
@@ -59,7 +65,7 @@ def waits_by(workload: Workload, wait: NDArray[Any], column: str) -> list[Waits]
         _waits(names(int(code)), sorted_waits[start : start + count])
         for code, start, count in zip(found, starts, counts, strict=True)
     ]
-    return rows if column in ("size", "hour") else sorted(rows, key=lambda row: -row.jobs)
+    return rows if column in ORDERED else sorted(rows, key=lambda row: -row.jobs)
 
 
 def _waits(part: str, waits: NDArray[np.float64]) -> Waits:
@@ -78,7 +84,10 @@ def _parts(workload: Workload, column: str) -> tuple[NDArray[Any], Any]:
         names = [f"{low + 1} to {high} cores" for low, high in zip(edges, WIDTHS, strict=False)]
         names = ["1 core", *names[1:], f"over {WIDTHS[-1]} cores"]
         return np.searchsorted(WIDTHS, workload.cores), names.__getitem__
+    hour = (workload.submit + (workload.epoch or 0)) // HOUR % 24
     if column == "hour":
-        return (workload.submit + (workload.epoch or 0)) // HOUR % 24, "{:02d}:00".format
+        return hour, "{:02d}:00".format
+    if column == "daytime":
+        return hour // 6, DAYTIMES.__getitem__
     values = getattr(workload, column) if column in ("user", "group") else workload.extra[column]
     return values, lambda code: workload.label(column, code)
