@@ -86,7 +86,8 @@ has no way to hand one over, but its deadline is that of the best heuristic.
 ## Figure 4(a): makespan
 
 Of the first workload of each kind, and below it what was found over all seeds: how far each method
-is above the proven optimum, in per cent, with its interval. *Best of all rules* is the best of all
+is above `oas`, in per cent, with its interval; on how many `oas` is the optimum, is in the last
+column. *Best of all rules* is the best of all
 orders with all allocation rules. *Slots 50 %* is the slot model solved to its end.
 
 {summary.makespans()}
