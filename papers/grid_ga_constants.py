@@ -22,8 +22,8 @@ from queuesmith.grid.genetic import evolve_many, preset
 SEEDS = (1001, 1002)
 KINDS = ("u_c_hihi", "u_c_lolo", "u_i_hihi", "u_s_hilo")
 STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
-MANIES = (16, 32, 64)
-SIZES = ((1024, 32), (1024, 48))
+MANIES = (24, 64)
+SIZES = ((1024, 32),)
 
 
 def main() -> None:

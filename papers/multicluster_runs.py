@@ -30,7 +30,7 @@ COMPARED_PERCENT = 50
 #: Beyond the paper: how many jobs, how many queues, and the seconds for each.
 SIZES = ((12, 3, 30.0), (20, 5, 30.0), (40, 3, 30.0), (100, 3, 60.0))
 #: Streams of arriving jobs: seeds on which nothing was chosen (see `multicluster_constants`).
-STREAM_SEEDS, STREAM_JOBS, LOADS = range(12), 30, (1.0, 2.0)
+STREAM_SEEDS, STREAM_JOBS, LOADS = range(12), 30, (0.5, 1.0, 2.0)
 #: Steps of `oas`, of its plans on streams, and seconds of the slot model solved to its end.
 STEPS, SLOT_SECONDS = 100_000, 60.0
 #: How many queues of a kind tell which technique suits it.

@@ -144,7 +144,7 @@ class Summary:
                 p["oas"][what] <= min(p[name][what] for name in PAPER_HEURISTICS) for p in found
             )
             said.append(f"{won} of {len(found)} at load {load:g}")
-        return " and ".join(said)
+        return ", ".join(said)
 
     def plan_gaps(self) -> str:
         """Say how far the plans of streams were from proven."""

@@ -111,33 +111,30 @@ def _peak(layout, site, draft, tasks, each):
 
 
 @kernel
-def _fill_within_links(layout, site, draft, tasks, each, limit):
-    """Take nodes in the order of the groups so that no link is loaded beyond its limit.
+def _limit_by_links(layout, site, draft, tasks, each, limit):
+    """Say how many nodes of each cluster may be taken so that no link is loaded beyond its limit.
 
     A link has room for few tasks or for nearly all, since only talk between clusters counts: for
     up to ``low`` of them, and for at least ``tasks - low``. So either every cluster takes few, or
-    one takes nearly all.
+    one takes nearly all. Returns whether there is a way, and the cluster that takes nearly all.
     """
     total = 0
     for cluster in range(site.load.size):
         room = limit * layout.bandwidth[cluster] * (1 + LINK_TOLERANCE) - site.load[cluster]
         draft.low[cluster] = _few_tasks(tasks, each, room)
+        draft.left[cluster] = draft.low[cluster]
         total += min(draft.low[cluster], site.cluster_free[cluster])
     if total >= tasks:
-        for cluster in range(site.load.size):
-            draft.left[cluster] = draft.low[cluster]
-        return _fill(layout, site, draft, tasks, NOBODY)
+        return True, NOBODY
     for place in range(draft.order.size):
         cluster = layout.group_cluster[draft.order[place]]
         free = site.cluster_free[cluster]
         nearly_all = min(free, tasks)
         others = total - min(draft.low[cluster], free)
         if nearly_all >= tasks - draft.low[cluster] and tasks - nearly_all <= others:
-            for other in range(site.load.size):
-                draft.left[other] = draft.low[other]
             draft.left[cluster] = nearly_all
-            return _fill(layout, site, draft, tasks, cluster)
-    return False
+            return True, cluster
+    return False, NOBODY
 
 
 @kernel
@@ -194,11 +191,15 @@ def _unlimited(site, draft):
 def fill_in_order(layout, site, draft, tasks, each, limit, first):
     """Take nodes in the order of the groups; where links have no room for that, as they allow."""
     _unlimited(site, draft)
-    if not _fill(layout, site, draft, tasks, first):
-        return False
-    if _peak(layout, site, draft, tasks, each) <= limit * (1 + LINK_TOLERANCE):
-        return True
-    return _fill_within_links(layout, site, draft, tasks, each, limit)
+    for limited in range(2):
+        if not _fill(layout, site, draft, tasks, first):
+            return False
+        if limited or _peak(layout, site, draft, tasks, each) <= limit * (1 + LINK_TOLERANCE):
+            return True
+        possible, first = _limit_by_links(layout, site, draft, tasks, each, limit)
+        if not possible:
+            return False
+    return False
 
 
 @kernel
@@ -214,19 +215,19 @@ def _restore(draft):
 
 
 @kernel
-def _link_aware(layout, site, draft, tasks, each, limit):
-    """Of three ways to spread the job, the one that leaves the links least loaded."""
+def _fill_by_ways(layout, site, draft, tasks, each, limit, first, ways):
+    """Take nodes in the order that stands, or, of three ways, in the one that loads links least."""
     found = False
     best_peak, best_power = math.inf, 0.0
-    for way in range(3):
-        if way == 0:
-            _order_by_free(layout, site, draft)
-        elif way == 1:
+    for way in range(ways):
+        if way == 1:
             _order_by_link(layout, site, draft, limit)
-        else:
+        elif way == 2:
             order_by_power(layout, draft)
-        if not fill_in_order(layout, site, draft, tasks, each, limit, NOBODY):
+        if not fill_in_order(layout, site, draft, tasks, each, limit, first):
             continue
+        if ways == 1:
+            return True
         peak = _peak(layout, site, draft, tasks, each)
         power = slowest_of_chosen(layout, draft)
         if peak < best_peak or (peak == best_peak and power > best_power):
@@ -327,9 +328,8 @@ def allocate(layout, jobs, site, draft, job, rule, limit):
         _order_by_free(layout, site, draft)
         if rule != MOST_FREE:
             single = _best_single_cluster(layout, site, tasks)
-    if rule == LINK_AWARE and single == NOBODY:
-        return _link_aware(layout, site, draft, tasks, each, limit)
-    return fill_in_order(layout, site, draft, tasks, each, limit, single)
+    ways = 3 if rule == LINK_AWARE and single == NOBODY else 1
+    return _fill_by_ways(layout, site, draft, tasks, each, limit, single, ways)
 
 
 @kernel

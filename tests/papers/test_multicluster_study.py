@@ -1,0 +1,79 @@
+"""The tables of the multi-cluster study, made of pieces that stand for measured ones."""
+
+import pytest
+from papers.multicluster_runs import (
+    LOADS,
+    PAPER_HEURISTICS,
+    SLOT_PERCENTS,
+    STREAM_SEEDS,
+    Pieces,
+)
+from papers.multicluster_tables import METHODS, Summary
+from papers.study import mean_and_half
+
+from queuesmith.federation.model.generate import PAPER_QUEUES
+
+
+@pytest.fixture
+def pieces(tmp_path):
+    made = Pieces(tmp_path / "kept.json", make=False, workers=1)
+    for percent in SLOT_PERCENTS:
+        for seed in range(2):
+            made.kept.add(
+                f"slots {percent} % seed {seed}",
+                {
+                    "makespan": 100 + percent + seed,
+                    "optimum": 100,
+                    "compaction": 90,
+                    "proven": True,
+                },
+            )
+    for name in PAPER_QUEUES:
+        row = {method: {"makespan": 110, "compaction": 80} for method in METHODS}
+        row["slots 50 %"] = {"makespan": 120, "compaction": 70}
+        row["oas"] = {"makespan": 100, "compaction": 95, "status": "optimal"}
+        made.kept.add(f"workload {name} seed 0", row | {"best of all rules": 105})
+    facts = {
+        "plans": 10,
+        "plans_proven": 4,
+        "plan_gap_percent_mean": 2.0,
+        "plan_gap_percent_worst": 9.0,
+    }
+    for load in LOADS:
+        for seed in STREAM_SEEDS:
+            stream = {name: {"wait": 100.0, "makespan": 50 - seed} for name in PAPER_HEURISTICS}
+            stream["oas"] = {"wait": 80.0, "makespan": 45}
+            made.kept.add(f"stream load {load:g} seed {seed}", stream | {"facts": facts})
+    made.kept.add("favoured matching", dict.fromkeys(PAPER_HEURISTICS, 1) | {"fpfs": 9})
+    made.kept.add("favoured small-first", dict.fromkeys(PAPER_HEURISTICS, 5) | {"lpt": 9})
+    return made
+
+
+def test_claims_that_fail_are_named(pieces):
+    claims = Summary(pieces, 2, 20).claims()
+    failed = [line for line in claims.splitlines() if "**fails**" in line]
+    assert any("`slots 50 %` at or below the best of the six on 0 of 6" in line for line in failed)
+    assert any("SJF is best or tied on 5 of 300" in line for line in failed)
+    assert any("makespans become similar" in line for line in failed)
+    assert "`oas` at or below the best of the six on 6 of 6 workloads | holds" in claims
+    assert "FPFS is best or tied on 9 of 300" in claims
+
+
+def test_streams_are_counted_one_by_one(pieces):
+    summary = Summary(pieces, 2, 20)
+    assert "| 1 | FCFS | -20.0 ± 0.0 | 12 of 12 |" in summary.streams()
+    assert summary.beaten("wait").endswith("12 of 12 at load 1, 12 of 12 at load 2")
+    assert summary.beaten("makespan").endswith("6 of 12 at load 2")
+    assert "48 of 120 were the best of all" in summary.plan_gaps()
+
+
+def test_what_was_not_made_is_a_dash(pieces):
+    summary = Summary(pieces, 2, 20)
+    assert "| 15 | 2 | 15.5 ± 6.4 | 90.0 ± 0.0 | 2 of 2 | - | - |" in summary.slots()
+    assert summary.counted() == "with 1 seeds for each workload, 2 for each slot size"
+
+
+def test_an_interval_is_student_s():
+    mean, half = mean_and_half([1.0, 2.0, 3.0])
+    assert (mean, half) == (2.0, pytest.approx(4.3027 / 3**0.5, rel=1e-3))
+    assert mean_and_half([5.0]) == (5.0, None)
