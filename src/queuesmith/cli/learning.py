@@ -33,6 +33,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, loaded_policy
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def tune(
     log: LogOptions,
     machine: MachineOptions,
     learner: LearnerOptions,
+    engine: EngineOptions,
     objective: Annotated[
         str, typer.Option(help="What the policy should be good at, over metrics.")
     ] = DEFAULT_OBJECTIVE,
@@ -116,9 +118,6 @@ def tune(
     split: Annotated[
         str, typer.Option(help="Share of the log's time to learn on, or 'none' for all.")
     ] = "0.7",
-    workers: Annotated[
-        int | None, typer.Option(help="Replays at once; by default one for each core.")
-    ] = None,
     store: Annotated[
         Path | None, typer.Option(help="Record the run in this file; the same command resumes it.")
     ] = None,
@@ -138,7 +137,7 @@ def tune(
     wanted, share, chosen = Objective(objective), _share(split), learner.method(method)
     guards = as_guards(no_worse or (), bound=wanted.bound)
     workload = log.read()
-    with _watching(chosen, quiet=log.quiet) as watch:
+    with _watching(chosen, quiet=log.quiet) as watch, engine.elsewhere() as other:
         tuned = tune(
             workload,
             machine.cluster(workload),
@@ -148,7 +147,8 @@ def tune(
             strict=log.strict,
             seed=seed,
             split=share,
-            workers=workers,
+            workers=engine.workers,
+            engine=other,
             store=store,
             progress=watch,
         )

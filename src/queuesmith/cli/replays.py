@@ -31,11 +31,13 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policies, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.policy import Order
     from queuesmith.report import Comparison
+    from queuesmith.study.engines import Engine
 
 DEFAULT_POLICIES = "fcfs,fcfs+easy,fcfs+conservative,sjf+easy"
 DEFAULT_METRICS = "mean_wait,p95_wait,mean_bounded_slowdown,awrt,utilization"
@@ -119,6 +121,7 @@ def compare(
     log: LogOptions,
     machine: MachineOptions,
     counting: CountingOptions,
+    engine: EngineOptions,
     policies: Policies = DEFAULT_POLICIES,
     metrics: Metrics = DEFAULT_METRICS,
     intervals: Annotated[
@@ -131,7 +134,17 @@ def compare(
     from queuesmith.report.caution import history_caution
     from queuesmith.report.table import interval_table
 
-    comparison = _compare(log, machine, counting, policies, metrics, trust=trust)
+    with engine.elsewhere() as other:
+        comparison = _compare(
+            log,
+            machine,
+            counting,
+            policies,
+            metrics,
+            trust=trust,
+            workers=engine.workers,
+            other=other,
+        )
     if format is Format.json:
         print_json(comparison.to_dict(intervals=intervals))
     elif format is Format.csv:
@@ -216,6 +229,8 @@ def _compare(
     metrics: str,
     *,
     trust: bool,
+    workers: int | None = None,
+    other: Engine | None = None,
 ) -> Comparison:
     load_engine()
     from queuesmith.report import compare
@@ -234,6 +249,8 @@ def _compare(
             warm_up=counting.warm_up,
             cool_down=counting.cool_down,
             bound=counting.bound,
+            workers=workers,
+            engine=other,
             progress=report,
         )
     tell_changes(comparison.workload, quiet=log.quiet, since=len(workload.changes))

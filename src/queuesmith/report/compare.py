@@ -11,6 +11,7 @@ from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.study import simulate_many
+from queuesmith.study.engines import Engine
 from queuesmith.workload import Workload
 
 
@@ -26,13 +27,14 @@ def compare(
     cool_down: float = 0.0,
     bound: float = DEFAULT_BOUND,
     workers: int | None = None,
+    engine: Engine | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Replay a workload under several policies; what really happened stands first where known.
 
     Parameters
     ----------
-    workload, cluster, cores, strict, policies, workers, progress
+    workload, cluster, cores, strict, policies, workers, engine, progress
         As for ``simulate_many``.
     metrics
         Metrics, or expressions over metrics.
@@ -53,5 +55,7 @@ def compare(
     asked = tuple(replace(nobody_waits, policy=label) for label in labels)
     Comparison(asked, tuple(metrics), bound=bound)
 
-    replayed = simulate_many(fitting, cluster, chosen, workers=workers, progress=progress)
+    replayed = simulate_many(
+        fitting, cluster, chosen, workers=workers, engine=engine, progress=progress
+    )
     return Comparison((*known, *replayed), tuple(metrics), warm_up, cool_down, bound)
