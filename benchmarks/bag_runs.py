@@ -105,6 +105,7 @@ def beside_replay(bags: list[Bag], knobs: Knobs, cores: int, folder: Path) -> di
         state = run_bags(bags, engine, folder, knobs)
     foretold = foretell(state, knobs, cores)
     moved = foretell(state, knobs, cores, stretch=1.03)
+    hindsight = foretell(state, knobs, cores, measured=True)
     rows = [
         {
             "bag": row["bag"],
@@ -113,6 +114,8 @@ def beside_replay(bags: list[Bag], knobs: Knobs, cores: int, folder: Path) -> di
             "response": round(row["response"], 2),
             "foretold": foretold[row["bag"]],
             "apart, per cent": round(100 * (row["response"] / foretold[row["bag"]] - 1), 2),
+            "with lengths as measured": round(hindsight[row["bag"]], 2),
+            "then apart": round(100 * (row["response"] / hindsight[row["bag"]] - 1), 2),
         }
         for row in state.rows()
     ]
@@ -127,6 +130,7 @@ def beside_replay(bags: list[Bag], knobs: Knobs, cores: int, folder: Path) -> di
         "the replay itself with tasks 3 % longer, per cent": round(
             max(100 * abs(moved[bag] / foretold[bag] - 1) for bag in foretold), 2
         ),
+        "then, per cent": max(abs(row["then apart"]) for row in rows),
         "starts": starts,
         "starts against the priority": wrong,
         "load of the machine (1 min)": round(os.getloadavg()[0], 1),
@@ -134,12 +138,19 @@ def beside_replay(bags: list[Bag], knobs: Knobs, cores: int, folder: Path) -> di
 
 
 def foretell(
-    state: RunState, knobs: Knobs, cores: int, *, stretch: float = 1.0
+    state: RunState, knobs: Knobs, cores: int, *, stretch: float = 1.0, measured: bool = False
 ) -> dict[str, float]:
-    """Return the response of each bag in the compiled replay, which knows expected lengths only."""
+    """Return the response of each bag in the compiled replay.
+
+    It knows the expected length of a bag's tasks, or, in hindsight, the mean of what was measured.
+    """
     bags = [progress.bag for progress in state.bags]
     scale = 100  # hundredths of a second: the replay's time is whole numbers
-    lengths = np.array([round(scale * stretch * float(bag.runtime or 1)) for bag in bags])
+    expected = [
+        (progress.mean_runtime if measured else None) or progress.bag.runtime or 1.0
+        for progress in state.bags
+    ]
+    lengths = np.array([round(scale * stretch * seconds) for seconds in expected])
     log = Workload(
         submit=np.array([round(scale * bag.arrival) for bag in bags]),
         runtime=lengths,

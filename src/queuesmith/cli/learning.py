@@ -37,6 +37,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def tune(
     machine: MachineOptions,
     truth: TruthOptions,
     learner: LearnerOptions,
+    engine: EngineOptions,
     objective: Annotated[
         str | None,
         typer.Option(
@@ -150,9 +152,6 @@ def tune(
     split: Annotated[
         str, typer.Option(help="Share of the log's time to learn on, or 'none' for all.")
     ] = "0.7",
-    workers: Annotated[
-        int | None, typer.Option(help="Replays at once; by default one for each core.")
-    ] = None,
     store: Annotated[
         Path | None, typer.Option(help="Record the run in this file; the same command resumes it.")
     ] = None,
@@ -180,7 +179,7 @@ def tune(
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
     tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
     graded = graded_log(fitting, cluster, truth.today)
-    with _watching(chosen, quiet=log.quiet) as watch:
+    with _watching(chosen, quiet=log.quiet) as watch, engine.elsewhere() as other:
         tuned = tune(
             fitting,
             cluster,
@@ -191,7 +190,8 @@ def tune(
             strict=log.strict,
             seed=seed,
             split=share,
-            workers=workers,
+            workers=engine.workers,
+            engine=other,
             store=store,
             progress=watch,
         )

@@ -36,12 +36,14 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.summary_rows import readable_rows
 from queuesmith.cli.trust import Trust, chosen_policies, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.policy import Order
     from queuesmith.report import Comparison
+    from queuesmith.study.engines import Engine
 
 DEFAULT_POLICIES = "fcfs,fcfs+easy,fcfs+conservative,sjf+easy"
 DEFAULT_METRICS = "mean_wait,p95_wait,mean_bounded_slowdown,awrt,utilization"
@@ -139,6 +141,7 @@ def compare(
     machine: MachineOptions,
     truth: TruthOptions,
     counting: CountingOptions,
+    engine: EngineOptions,
     policies: Policies = DEFAULT_POLICIES,
     metrics: Metrics = DEFAULT_METRICS,
     intervals: Annotated[
@@ -151,7 +154,18 @@ def compare(
     from queuesmith.report.caution import conclusion, history_caution, recommended
     from queuesmith.report.table import interval_table
 
-    comparison = _compare(log, machine, truth, counting, policies, metrics, trust=trust)
+    with engine.elsewhere() as other:
+        comparison = _compare(
+            log,
+            machine,
+            truth,
+            counting,
+            policies,
+            metrics,
+            trust=trust,
+            workers=engine.workers,
+            other=other,
+        )
     untrue = truth.although_untrue
     if format is Format.json:
         content = comparison.to_dict(intervals=intervals)
@@ -253,6 +267,8 @@ def _compare(
     metrics: str,
     *,
     trust: bool,
+    workers: int | None = None,
+    other: Engine | None = None,
 ) -> Comparison:
     load_engine()
     from queuesmith.report import compare
@@ -275,6 +291,8 @@ def _compare(
             cool_down=counting.cool_down,
             bound=counting.bound,
             today=truth.today,
+            workers=workers,
+            engine=other,
             progress=report,
         )
     tell_changes(comparison.workload, quiet=log.quiet, since=len(workload.changes))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -70,6 +72,15 @@ class EngineOptions:
             raise UsageError(
                 f"--scheduler is for --on dask, but this is --on {self.on}. Leave it out."
             )
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[Engine | None]:
+        """Give the engine of other machines; None for threads of this process."""
+        if self.on == "local":
+            yield None
+        else:
+            with self.open() as engine:
+                yield engine
 
     def open(self, logs: Path | None = None) -> Engine:
         """Return the engine, ready to work; what jobs of Slurm print goes into the folder."""

@@ -23,6 +23,7 @@ from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard, Limits, as_guards
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.starvation import NobodyStarves
+from queuesmith.study.engines import Engine
 from queuesmith.study.evaluate import Evaluator
 from queuesmith.study.naming import run_facts
 from queuesmith.study.runner import simulate_many
@@ -47,6 +48,7 @@ def tune(
     seed: int = 0,
     split: float | None = DEFAULT_SPLIT,
     workers: int | None = None,
+    engine: Engine | None = None,
     store: AnyPath | None = None,
     progress: Callable[[LearningProgress], None] | None = None,
 ) -> Tuned:
@@ -77,6 +79,8 @@ def tune(
         None to learn on all.
     workers
         How many replays run at the same time; by default one for each core of this computer.
+    engine
+        Other machines that replay instead; the answer is the same.
     store
         A file that records the run; called again with the same file, it goes on where it stopped.
         One that was begun with other jobs, orders, machine or options is refused.
@@ -106,7 +110,9 @@ def tune(
             record = stack.enter_context(Store(store, facts))
         limits = _limits(parts.learning, machine, guards, starving)
         judge = stack.enter_context(
-            Evaluator(parts.learning, machine, wanted, workers=workers, limits=limits)
+            Evaluator(
+                parts.learning, machine, wanted, workers=workers, limits=limits, engine=engine
+            )
         )
         ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered))
         course = run(

@@ -13,6 +13,7 @@ from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.study import simulate_many
+from queuesmith.study.engines import Engine
 from queuesmith.workload import Workload
 
 
@@ -29,13 +30,14 @@ def compare(
     bound: float = DEFAULT_BOUND,
     today: AnyPolicy | str | None = None,
     workers: int | None = None,
+    engine: Engine | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Replay a workload under several policies; what really happened stands first where known.
 
     Parameters
     ----------
-    workload, cluster, cores, strict, policies, workers, progress
+    workload, cluster, cores, strict, policies, workers, engine, progress
         As for ``simulate_many``.
     metrics
         Metrics, or expressions over metrics.
@@ -62,7 +64,7 @@ def compare(
     graded = todays_policy(machine, today) if known else None
     further = [] if graded is None or str(graded) in labels else [graded]
     replayed = simulate_many(
-        fitting, machine, [*chosen, *further], workers=workers, progress=progress
+        fitting, machine, [*chosen, *further], workers=workers, engine=engine, progress=progress
     )
     shown = replayed[: len(chosen)]
     now = next((each for each in replayed if each.policy == str(graded)), None)

@@ -12,8 +12,10 @@ from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.guard import Limits
 from queuesmith.schedule.objective import Objective
+from queuesmith.study.engines import Engine
 from queuesmith.study.judgement import GIVEN_UP, Judgement, Standing
 from queuesmith.study.pool import ReplayPool
+from queuesmith.study.spreading import spread
 from queuesmith.workload import Workload
 
 #: A rule base is given up once its passes had to look at so many waiting jobs for each job of the
@@ -39,6 +41,8 @@ class Evaluator(ReplayPool):
         How many replays run at the same time; by default one for each core of this computer.
     limits
         What a schedule must keep for its policy to be admitted; None where all are.
+    engine
+        Other machines, or other processes, that replay instead of threads of this one.
     """
 
     def __init__(
@@ -49,8 +53,10 @@ class Evaluator(ReplayPool):
         *,
         workers: int | None = None,
         limits: Limits | None = None,
+        engine: Engine | None = None,
     ) -> None:
-        super().__init__(workers)
+        super().__init__(1 if engine is not None else workers)
+        self._engine = engine
         self.cluster = as_machine(workload, cluster, None)
         self.objective = Objective(objective) if isinstance(objective, str) else objective
         self.evaluations = 0
@@ -65,9 +71,23 @@ class Evaluator(ReplayPool):
 
     def judged(self, policies: Sequence[AnyPolicy | str]) -> list[Judgement]:
         """Return what each policy is worth: its loss, where it keeps the limits."""
-        judgements = self.each(self._judged, policies)
+        if self._engine is None:
+            judgements = self.each(self._judged, policies)
+        else:
+            judgements = self._judged_elsewhere(self._engine, policies)
         self.evaluations += len(judgements)
         return judgements
+
+    def _judged_elsewhere(
+        self, engine: Engine, policies: Sequence[AnyPolicy | str]
+    ) -> list[Judgement]:
+        """Let each worker judge some of the policies; the log travels once with each part."""
+        engine.ready()
+        size = max(1, -(-len(policies) // max(engine.workers, 1)))
+        parts = [policies[i : i + size] for i in range(0, len(policies), size)]
+        log = (self.workload, self.cluster, self.objective, self._limits)
+        found = spread(engine, _judge_part, [(*log, list(part)) for part in parts])
+        return [judgement for part in found for judgement in part]
 
     def admits(self, policy: AnyPolicy | str) -> bool:
         """Tell whether a policy keeps the limits, where there are any."""
@@ -87,3 +107,11 @@ class Evaluator(ReplayPool):
             return Judgement(Standing.ADMITTED, self._sign * self.objective(schedule))
         except PatienceError:
             return GIVEN_UP
+
+
+def _judge_part(
+    asked: tuple[Workload, Cluster | NodeCluster, Objective, Limits | None, list[AnyPolicy | str]],
+) -> list[Judgement]:
+    workload, cluster, objective, limits, policies = asked
+    with Evaluator(workload, cluster, objective, workers=1, limits=limits) as judge:
+        return judge.judged(policies)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_machine
-from queuesmith.policy import AnyPolicy
+from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
+from queuesmith.study.engines import Engine
 from queuesmith.study.pool import Pool
+from queuesmith.study.spreading import spread
 from queuesmith.workload import Workload
 
 
@@ -23,6 +25,7 @@ def simulate_many(
     strict: bool = False,
     reservations: Sequence[Request] = (),
     workers: int | None = None,
+    engine: Engine | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Schedule]:
     """Replay a workload under several policies; the schedules come in the order of the policies.
@@ -35,10 +38,15 @@ def simulate_many(
         The policies, or how they are written.
     workers
         How many replays run at the same time; by default one for each core of this computer.
+    engine
+        Other machines, or other processes, that replay instead of threads of this one.
     progress
-        Is called with the share of the work done, 0 to 1, every tenth of a second.
+        Is called with the share of the work done, 0 to 1, ten times a second; not on an engine.
     """
     machine = as_machine(workload, cluster, cores)
+    if engine is not None:
+        asked = [(workload, machine, as_policy(p), strict, tuple(reservations)) for p in policies]
+        return spread(engine, _replayed, asked)
     packed = Packed(workload, machine, strict=strict)
     replays = [Replay(packed, machine, policy, reservations=reservations) for policy in policies]
 
@@ -52,3 +60,10 @@ def simulate_many(
 
     with Pool(workers, cancel=cancel) as pool:
         return pool.each(Replay.run, replays, watch=watch)
+
+
+def _replayed(
+    asked: tuple[Workload, Cluster | NodeCluster, AnyPolicy, bool, tuple[Request, ...]],
+) -> Schedule:
+    workload, machine, policy, strict, reservations = asked
+    return Replay(workload, machine, policy, strict=strict, reservations=reservations).run()
