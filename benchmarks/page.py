@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 #: The order, the knob that is moved, its values, and what the page must keep to, in seconds.
 CASES = (
     ("ranked+easy", "group_5", 1.0, 0.3),
-    ("fcfs+easy", "load", 0.05, 0.3),
+    ("saf+easy", "load", 0.05, 0.3),
     ("power+easy", "alpha", 0.1, 1.0),
     ("multifactor+easy", "PriorityWeightAge", 500.0, 1.0),
     ("wfp3+easy", "load", 0.05, 1.0),

@@ -57,7 +57,7 @@ def test_columns_are_added_changed_and_removed(visitor):
     page = visitor.open("?column=fcfs%2Beasy")
     page.locator("#add-column").click()
     visitor.wait_for_name(1, "sjf+easy")
-    text = page.get_by_label("As written").nth(1)
+    text = page.get_by_label("Another policy").nth(1)
     text.fill("wfp3+list")
     text.press("Enter")
     visitor.wait_for_name(1, "wfp3+list")
