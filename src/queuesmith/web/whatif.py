@@ -56,6 +56,7 @@ def view(state: PageState, context: Context) -> html.Div:
     return html.Div(
         [
             dcc.Store(id="skeleton", data=state.query()),
+            dcc.Store(id="later"),
             html.Div(columns, className="columns"),
             html.Div(
                 [
@@ -417,7 +418,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("said", "children"),
         Output("by-part", "figure"),
         Output("distribution", "figure"),
-        Output("over-time", "figure"),
+        Output("later", "data"),
         Output("keep", "children"),
         Output("moved", "data"),
         Output("notices", "children"),
@@ -446,6 +447,13 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _restructure(context, *moves))
+    # The figure over time is drawn once the others are seen.
+    app.clientside_callback(
+        ClientsideFunction("queuesmith", "later"),
+        Output("over-time", "figure"),
+        Input("later", "data"),
+        prevent_initial_call=True,
+    )
     app.clientside_callback(
         ClientsideFunction("queuesmith", "readouts"),
         Output("written", "data", allow_duplicate=True),

@@ -127,6 +127,14 @@
 
   // -- figures
 
+  let newest = null;
+
+  async function later(figure) { // once the browser has shown what was drawn before
+    newest = figure;
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return figure && figure === newest ? figure : keep();
+  }
+
   function view() {
     const plot = document.querySelector("#over-time .js-plotly-plot"), axis = plot?._fullLayout?.xaxis3;
     const times = plot?._fullData?.[0]?.x;
@@ -159,6 +167,7 @@
       remember,
       moved,
       upload,
+      later,
       view,
       gantt,
       picture,
