@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
 import queuesmith as qs
+from queuesmith.web import replays
 from tests.web.conftest import Visitor
 
 pytestmark = pytest.mark.browser
@@ -57,7 +59,7 @@ def test_columns_are_added_changed_and_removed(visitor):
     page = visitor.open("?column=fcfs%2Beasy")
     page.locator("#add-column").click()
     visitor.wait_for_name(1, "sjf+easy")
-    text = page.get_by_label("As written").nth(1)
+    text = page.get_by_label("Another policy").nth(1)
     text.fill("wfp3+list")
     text.press("Enter")
     visitor.wait_for_name(1, "wfp3+list")
@@ -135,19 +137,24 @@ def test_the_gantt_chart_has_the_jobs_in_view_and_no_others(visitor):
     assert 0 < part < int(everything.split()[0].replace(",", ""))
 
 
-def test_a_long_replay_shows_a_bar_and_can_be_stopped(visitor, served, monkeypatch):
-    from queuesmith.web import replays
+def test_a_long_replay_shows_a_bar_and_can_be_stopped(visitor, monkeypatch):
+    class UntilStopped(replays.Replay):
+        def __init__(self, *nouns, **options):
+            super().__init__(*nouns, **options)
+            self.stopped = threading.Event()
 
-    class Slow(replays.Replay):
+        def cancel(self):
+            super().cancel()
+            self.stopped.set()
+
         def run(self):
-            import threading
-
-            threading.Event().wait(1.5)
+            assert self.stopped.wait(60)
             return super().run()
 
     page = visitor.open("?column=power%2Beasy")
-    monkeypatch.setattr(replays, "Replay", Slow)
+    monkeypatch.setattr(replays, "Replay", UntilStopped)
     visitor.slide(0, "beta", 2.2)
+    page.locator("#bar").wait_for(state="visible")
     page.locator("#stop").click()
     page.get_by_text("Stopped. Move a slider to go on.").wait_for()
     monkeypatch.undo()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.remembering import remembered
 from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.fidelity import codes_by
 from queuesmith.schedule.schedule import Schedule
@@ -104,6 +105,7 @@ class JobParts:
         return self.slot_of_code[np.searchsorted(self.codes, codes)]
 
 
+@remembered
 def job_parts(workload: Workload, by: str = "group", most: int = MOST_GROUPS) -> JobParts:
     """Return the parts of a workload, the lightest put together where there are many."""
     of_job, label = codes_by(workload, by)
@@ -191,7 +193,13 @@ class OverTime:
 
 
 def over_time_data(schedule: Schedule, edges: Ints) -> OverTime:
-    """Return the exact means of utilisation, queue length and backlog between edges."""
+    """Return the exact means of utilisation, queue length and backlog between even edges."""
+    return _over_time(schedule, int(edges[0]), int(edges[1] - edges[0]), len(edges))
+
+
+@remembered
+def _over_time(schedule: Schedule, first: int, width: int, count: int) -> OverTime:
+    edges = first + width * np.arange(count, dtype=np.int64)
     return OverTime(
         edges,
         mean_between(schedule, "busy_cores", edges) / schedule.cluster.cores,

@@ -50,10 +50,12 @@ def waits_figure(comparison: Comparison) -> Figure:
     """Return the figure of which share of the jobs started within which time."""
     longest = max(float(schedule.wait.max()) for schedule in comparison.schedules)
     lines = []
+    waited: list[str] = []
     for schedule in comparison.schedules:
-        curve = share_at_most(schedule.wait, largest=longest)
+        curve = share_at_most(schedule.wait, largest=longest)  # at the same waits for all
+        waited = waited or [duration(x) for x in curve.x.tolist()]
         line = line_of(comparison, schedule.policy, curve.x, curve.share)
-        line["customdata"] = [duration(x) for x in curve.x.tolist()]
+        line["customdata"] = waited
         lines.append(line | {"hovertemplate": "%{y:.2%} waited at most %{customdata}"})
     layout = plain_layout(height=400, x="wait", y="share of jobs")
     shown = [i for i, seconds in enumerate(TIME_TICKS) if seconds <= max(longest * 1.5, 60)]

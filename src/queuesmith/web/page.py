@@ -120,7 +120,6 @@ def frame() -> html.Div:
     return html.Div(
         [
             *(dcc.Store(id=name, data=value) for name, value in stores.items()),
-            dcc.Interval(id="tick", interval=400, disabled=True),
             dcc.Download(id="download"),
             html.A("To the content", href="#page", className="skip"),
             html.Header(
@@ -198,18 +197,6 @@ def _wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda clicks, moved, skeleton: _turn_to(context, clicks, moved, skeleton))
-    app.callback(
-        Output("bar", "value"),
-        Input("tick", "n_intervals"),
-        State("tab", "data"),
-        prevent_initial_call=True,
-    )(lambda _, tab: str(context.desk.progress(tab) or 0))
-    app.callback(
-        Output("stop", "title"),
-        Input("stop", "n_clicks"),
-        State("tab", "data"),
-        prevent_initial_call=True,
-    )(lambda _, tab: _stop(context, tab))
     for function, target in (("address", "search"), ("scheme", "scheme")):
         app.clientside_callback(
             ClientsideFunction("queuesmith", function),
@@ -217,9 +204,9 @@ def _wire(app: Dash, context: Context) -> None:
             Input("tab", "data"),
             prevent_initial_call="initial_duplicate",
         )
-    for source in ("search", "moved"):
+    for function, source in (("remember", "search"), ("moved", "moved")):
         app.clientside_callback(
-            ClientsideFunction("queuesmith", "remember"),
+            ClientsideFunction("queuesmith", function),
             Output("written", "data", allow_duplicate=True),
             Input(source, "data"),
             prevent_initial_call=True,
@@ -230,11 +217,6 @@ def _open(context: Context, query: str | None) -> Any:
     if query is None:  # page.js has not yet said what the address is
         raise PreventUpdate
     return content(query, context)
-
-
-def _stop(context: Context, tab: str) -> str:
-    context.desk.cancel(tab)
-    return ""
 
 
 def _turn_to(context: Context, clicks: Any, moved: str | None, skeleton: str) -> str:
@@ -263,6 +245,13 @@ def _routes(app: Dash, context: Context, token: str) -> None:
         except QueuesmithError as error:
             return {"error": str(error)}, 422
 
+    def progress() -> Any:
+        return {"share": context.desk.progress(request.args.get("tab", "")) or 0}
+
+    def stop() -> Any:
+        context.desk.cancel(request.args.get("tab", ""))
+        return {}
+
     def report_file(name: str) -> Any:
         if name not in (*SHARED, "report.css"):
             return {"error": "there is no such file"}, 404
@@ -278,6 +267,8 @@ def _routes(app: Dash, context: Context, token: str) -> None:
         return response
 
     server.add_url_rule(f"/{token}/upload", "upload", upload, methods=["POST"])
+    server.add_url_rule(f"/{token}/progress", "progress", progress)
+    server.add_url_rule(f"/{token}/stop", "stop", stop, methods=["POST"])
     server.add_url_rule(f"/{token}/report/<name>", "report_file", report_file)
     server.after_request(secured)
     # Callbacks are small; what is large is an upload, which has its own limit.

@@ -48,7 +48,7 @@ def slider(id: Mapping[str, Any], knob: Knob) -> html.Label:
     return html.Label(
         [
             html.Span([name, html.Small(f" {knob.unit}") if knob.unit else ""], className="knob"),
-            html.Span(f"{knob.value:g}", id={**id, "type": "readout"}, className="readout"),
+            html.Span(f"{knob.value:g}", className="readout"),
             dcc.Input(
                 id=dict(id),
                 type="range",
@@ -107,8 +107,11 @@ def nothing() -> Figure:
     return {"data": [], "layout": {**layout, "plot_bgcolor": "rgba(0,0,0,0)", "height": 120}}
 
 
-def inked(figure: Figure, scheme: str) -> Figure:
-    """Return a figure in ink that suits the reader's ground; its legend are the columns."""
+def inked(figure: Figure, scheme: str, *, roomy: bool = False) -> Figure:
+    """Return a figure in ink that suits the reader's ground; its legend are the columns.
+
+    ``roomy``: where words below or beside an axis may need more room than is usual.
+    """
     layout = figure["layout"]
     ink, ground = INK.get(scheme, INK["light"]), GROUND.get(scheme, GROUND["light"])
     label = {"bgcolor": ground, "font": {"color": ink}, "bordercolor": ink}
@@ -120,6 +123,10 @@ def inked(figure: Figure, scheme: str) -> Figure:
         "showlegend": False,
         "margin": {**layout.get("margin", {}), "t": 12},
     }
+    # Plotly draws a figure twice where it must find its own margins.
+    for name, axis in layout.items():
+        if name.startswith("yaxis") or (name.startswith("xaxis") and axis.get("title")):
+            layout[name] = {**axis, "automargin": bool(axis.get("automargin")) and roomy}
     return {**figure, "layout": layout}
 
 

@@ -56,6 +56,7 @@ def view(state: PageState, context: Context) -> html.Div:
     return html.Div(
         [
             dcc.Store(id="skeleton", data=state.query()),
+            dcc.Store(id="later"),
             html.Div(columns, className="columns"),
             html.Div(
                 [
@@ -65,9 +66,7 @@ def view(state: PageState, context: Context) -> html.Div:
                 ],
                 className="bar",
             ),
-            html.Div(id="changes", role="status", **{"aria-live": "polite"}),
-            html.Div(id="facts"),
-            html.Div(id="caution"),
+            html.Div(id="said"),
             html.Div(
                 [
                     graph("by-part", "Mean wait of each part of the jobs, by column"),
@@ -104,7 +103,7 @@ def _column(place: int, column: Column, context: Context, jobs: Workload) -> htm
             html.Div(
                 [
                     text_field(
-                        {"type": "text", **id}, "As written", column.policy, "confirm with Enter"
+                        {"type": "text", **id}, "Another policy", "", "write it, then press Enter"
                     ),
                     html.Button(
                         "Remove",
@@ -287,9 +286,7 @@ def _other(column: Column, what: str, value: str, context: Context) -> str:
 class Answer:
     """What the page shows for a state."""
 
-    facts: Any
-    changes: Any
-    caution: Any
+    said: list[Any]
     figures: tuple[Figure, Figure, Figure]
     complaints: list[str]
 
@@ -305,15 +302,17 @@ def answered(state: PageState, context: Context, tab: str, scheme: str) -> Answe
     real = context.desk.real(state.log, state.filters)
     shown = [*([] if real is None else [real]), *replays]
     if not shown:
-        return Answer([], [], [], (nothing(), nothing(), nothing()), complaints)
+        return Answer([], (nothing(), nothing(), nothing()), complaints)
     names = tuple(str(column) for column in state.columns)
     comparison = SideBySide(tuple(shown), ("mean_wait",), columns=names)
     return Answer(
-        _facts(comparison, objective),
-        _changes(replays, state.by),
-        sentences(_cautions(real, replays, state), "caution"),
+        [
+            html.Div(_changes(replays, state.by), id="changes", role="status"),
+            html.Div(_facts(comparison, objective), id="facts"),
+            *sentences(_cautions(real, replays, state), "caution"),
+        ],
         (
-            inked(groups_figure(comparison, state.by), scheme),
+            inked(groups_figure(comparison, state.by), scheme, roomy=True),
             inked(waits_figure(comparison), scheme),
             inked(over_time_figure(comparison), scheme),
         ),
@@ -414,17 +413,13 @@ KNOBS = {"type": "knob", "column": ALL, "name": ALL}
 def wire(app: Dash, context: Context) -> None:
     """Connect the controls with what they do."""
     app.callback(
-        Output("facts", "children"),
-        Output("changes", "children"),
-        Output("caution", "children"),
+        Output("said", "children"),
         Output("by-part", "figure"),
         Output("distribution", "figure"),
-        Output("over-time", "figure"),
+        Output("later", "data"),
         Output("keep", "children"),
         Output("moved", "data"),
         Output("notices", "children"),
-        Output({"type": "label", "column": ALL}, "children"),
-        Output({"type": "text", "column": ALL}, "value"),
         Input(KNOBS, "value"),
         Input("objective", "value"),
         Input("by", "data"),
@@ -432,10 +427,7 @@ def wire(app: Dash, context: Context) -> None:
         State(KNOBS, "id"),
         State("skeleton", "data"),
         State("tab", "data"),
-        running=[
-            (Output("busy", "className"), "busy", "idle"),
-            (Output("tick", "disabled"), False, True),
-        ],
+        running=[(Output("busy", "className"), "busy", "idle")],
     )(lambda *moves: _follow(context, *moves))
     app.callback(
         Output("search", "data", allow_duplicate=True),
@@ -453,10 +445,19 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _restructure(context, *moves))
+    # The figure over time is drawn once the others are seen.
+    app.clientside_callback(
+        ClientsideFunction("queuesmith", "later"),
+        Output("over-time", "figure"),
+        Input("later", "data"),
+        prevent_initial_call=True,
+    )
     app.clientside_callback(
         ClientsideFunction("queuesmith", "readouts"),
-        Output({"type": "readout", "column": ALL, "name": ALL}, "children"),
+        Output("written", "data", allow_duplicate=True),
         Input(KNOBS, "value"),
+        State(KNOBS, "id"),
+        prevent_initial_call="initial_duplicate",
     )
 
 
@@ -472,9 +473,7 @@ def _follow(
 ) -> tuple[Any, ...]:
     """Answer a move of a slider."""
     state = context.state(skeleton)
-    count = len(state.columns)
-    unchanged = [no_update] * 8
-    same_names = [no_update] * count
+    unchanged = [no_update] * 6
     try:
         state = moved(state, Moves.read(values, ids, objective, by), context)
         answer = answered(state, context, tab, scheme)
@@ -482,19 +481,15 @@ def _follow(
         raise PreventUpdate from None
     except CancelledError:
         words = sentences(["Stopped. Move a slider to go on."], "note")
-        return (*unchanged, words, same_names, same_names)
+        return (*unchanged, words)
     except QueuesmithError as error:
-        return (*unchanged, sentences([str(error)], "caution"), same_names, same_names)
+        return (*unchanged, sentences([str(error)], "caution"))
     return (
-        answer.facts,
-        answer.changes,
-        answer.caution,
+        answer.said,
         *answer.figures,
         keep_view(state, context),
         state.query(),
         sentences([*state.complaints, *answer.complaints], "caution"),
-        [str(column) for column in state.columns],
-        [column.policy for column in state.columns],
     )
 
 

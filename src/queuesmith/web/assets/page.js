@@ -6,7 +6,7 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const scheme = () => (dark.matches ? "dark" : "light");
   const keep = () => window.dash_clientside.no_update;
-  let changed = -Infinity, begun = false;
+  let changed = -Infinity, begun = false, tab = "";
 
   function complain(sentence) {
     window.dash_clientside.set_props("notices", { children: sentence });
@@ -27,6 +27,39 @@
     document.getElementById("gantt")?.replaceChildren(); // it shows what no longer is
     return keep();
   }
+
+  // What moves with every slider is written here, not by Dash: each of its outputs costs milliseconds.
+
+  function write(place, words) {
+    if (place?.firstChild) place.firstChild.nodeValue = words; // the node stays, for React knows it
+  }
+
+  function moved(query) {
+    const names = new URLSearchParams(query ?? "").getAll("column");
+    document.querySelectorAll(".column-name > span").forEach((place, i) => names[i] && write(place, names[i]));
+    return remember(query);
+  }
+
+  function readouts(values, ids) {
+    ids.forEach((id, i) => {
+      const slider = document.getElementById(JSON.stringify(id, Object.keys(id).sort()));
+      write(slider?.closest("label")?.querySelector(".readout"), String(Number(values[i])));
+    });
+    return keep();
+  }
+
+  // -- long work: a bar, and a button to stop it
+
+  const ask = (what, method) => fetch(new URL(`${what}?tab=${tab}`, location.href), { method });
+  setInterval(async () => {
+    if (document.getElementById("busy")?.className !== "busy") return;
+    const answer = await ask("progress", "GET").catch(() => null);
+    const bar = document.getElementById("bar");
+    if (answer?.ok && bar) bar.value = (await answer.json()).share;
+  }, 400);
+  addEventListener("click", (event) => {
+    if (event.target.id === "stop") ask("stop", "POST");
+  });
 
   // -- an upload: bytes, sent as they are
 
@@ -94,6 +127,14 @@
 
   // -- figures
 
+  let newest = null;
+
+  async function later(figure) { // once the browser has shown what was drawn before
+    newest = figure;
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return figure && figure === newest ? figure : keep();
+  }
+
   function view() {
     const plot = document.querySelector("#over-time .js-plotly-plot"), axis = plot?._fullLayout?.xaxis3;
     const times = plot?._fullData?.[0]?.x;
@@ -118,14 +159,19 @@
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     queuesmith: {
-      address: () => location.search,
+      address: (name) => {
+        tab = name;
+        return location.search;
+      },
       scheme,
       remember,
+      moved,
       upload,
+      later,
       view,
       gantt,
       picture,
-      readouts: (values) => values.map((value) => String(Number(value))),
+      readouts,
     },
   });
   dark.addEventListener("change", () => {
