@@ -487,6 +487,10 @@ class NodeRuleBasedTwin(NodeTwin, RuleBasedTwin):
 class NodeSelfTuningTwin(NodeTwin, SelfTuningTwin):
     """The twin of self-tuning dynP, on nodes."""
 
+    def pass_over(self, ended: list[Task], newcomers: list[Task]) -> None:
+        """Nodes that come back are a step where completions are."""
+        super().pass_over(ended or self.waiting[:1] if self.released else ended, newcomers)
+
     def value_of_plan(self, order: Order) -> float:
         """Plan all waiting jobs under an order and value the plan; low is good.
 
