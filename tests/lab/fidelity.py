@@ -61,7 +61,6 @@ LOGS = (
     "traces/SDSC-SP2-1998-4.2-cln.swf.gz",
     "traces/CTC-SP2-1996-3.1-cln.swf.gz",
     "traces/LANL-CM5-1994-4.1-cln.swf.gz",
-    "traces/HPC2N-2002-2.2-cln.swf.gz",
 )
 #: Exports of sacct with the columns of Open XDMoD and no header line.
 WITHOUT_HEADER = ("sacct/phillips.sacct.gz",)
