@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith.federation import Federation, FederationCluster, FederationJobs
+from queuesmith.federation.exact import modes as modes_module
 from queuesmith.federation.exact.modes import LINK_UNITS, list_modes
 from queuesmith.federation.exact.rolling import LAST_END, TAKEN, RollingPlanner, StillRunning
 from queuesmith.federation.model.generate import generate_queue, paper_federation
@@ -172,3 +173,13 @@ def test_the_clock_stops_plans_too():
         federation, jobs, "oas", saturation=1.0, options=PlaceOptions(seconds=0.01), window=5
     )
     verify(found)
+
+
+def test_where_modes_are_too_many_to_list_no_gap_is_claimed(monkeypatch):
+    monkeypatch.setattr(modes_module, "MOST_MODES", 0)
+    found = replay(
+        paper_federation(), arriving(4, 1), "oas", saturation=1.0, options=PlaceOptions(steps=50)
+    )
+    assert verify(found).facts["plans_without_bound"] == found.facts["plans"] > 0
+    assert found.facts["plans_proven"] == 0
+    assert found.facts["plan_gap_percent_mean"] is None

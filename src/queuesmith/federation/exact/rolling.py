@@ -9,7 +9,7 @@ proves small ones to be the best. Counts end all of these, so that a plan is the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,24 +70,25 @@ class RollingPlan:
     cost
         What the plan costs.
     bound
-        What every plan of these jobs costs at least; the cost itself where that is proven.
+        What every plan of these jobs costs at least; the cost itself where that is proven. None
+        where jobs have too many modes to list: then nothing is.
     """
 
     jobs: Ints
     counts: Ints
     start: Ints
     cost: float
-    bound: float
+    bound: float | None
 
     @property
-    def gap_percent(self) -> float:
-        """By how much the plan may be dearer than the best one."""
-        return 100 * (self.cost / self.bound - 1) if self.bound > 0 else 0.0
+    def gap_percent(self) -> float | None:
+        """By how much the plan may be dearer than the best one, where that is known."""
+        return None if self.bound is None else 100 * (self.cost / self.bound - 1)
 
     @property
     def proven(self) -> bool:
         """Whether no plan of these jobs is better."""
-        return self.cost <= self.bound
+        return self.bound is not None and self.cost <= self.bound
 
 
 class RollingPlanner:
@@ -193,7 +194,8 @@ class _Search:
         self.profile = _new_profile(federation, spans)
         price = federation.group_power / (federation.group_power @ federation.group_nodes)
         self.weights = Cost(LAST_END, TAKEN * _areas(self.modes, price[None, :])[0])
-        self.cost, self.bound = np.inf, 0.0
+        self.cost: float = np.inf
+        self.bound: float | None = None
         self.mode = np.zeros(count, np.int64)
         self.start = np.zeros(count, np.int64)
 
@@ -285,10 +287,8 @@ class _Search:
             nodes if few else 0,
         )
         self._take(float(cost), mode, start)
-        complete = self.modes.complete
-        self.bound = self.cost if ended and complete else min(float(root), self.cost)
-        if not complete:
-            self.bound = 0.0
+        if self.modes.complete:
+            self.bound = self.cost if ended else min(float(root), self.cost)
         return bool(ended)
 
     def result(self) -> RollingPlan:
@@ -298,7 +298,7 @@ class _Search:
             self.modes.counts[self.mode],
             self.start,
             self.cost,
-            min(self.bound, self.cost),
+            None if self.bound is None else min(self.bound, self.cost),
         )
 
 
@@ -321,12 +321,9 @@ def _new_profile(federation: Federation, spans: int) -> Profile:
 
 
 def _new_path(count: int) -> Path:
-    ints: Callable[[], Ints] = lambda: np.zeros(count + 1, np.int64)  # noqa: E731
-    return Path(
-        ints(), ints(), ints(), ints(), np.zeros(count + 1), ints(),
-        np.zeros((count + 1, count), np.int64),
-        ints(), ints(),
-    )  # fmt: skip
+    spans, clock, last, cursor, latest, chosen, start = np.zeros((7, count + 1), np.int64)
+    waits = np.zeros((count + 1, count), np.int64)
+    return Path(spans, clock, last, cursor, np.zeros(count + 1), latest, waits, chosen, start)
 
 
 def _areas(modes: Modes, price: Floats) -> Floats:

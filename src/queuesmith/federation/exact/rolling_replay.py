@@ -63,7 +63,7 @@ class _RollingReplay:
         self.last: RollingPlan | None = None
         self.planned_at = 0
         self.gaps: list[float] = []
-        self.proven = self.kept = 0
+        self.plans = self.proven = self.kept = 0
 
     def go_on(self) -> bool:
         """Let the next thing happen, plan, and start what is due; tell whether more will happen."""
@@ -103,8 +103,10 @@ class _RollingReplay:
             self.kept += 1
             return
         self.last = self.planner.plan(self.waiting, self._running(now), self.last)
-        self.gaps.append(self.last.gap_percent)
+        self.plans += 1
         self.proven += self.last.proven
+        if self.last.gap_percent is not None:
+            self.gaps.append(self.last.gap_percent)
 
     def _late(self, plan: RollingPlan) -> bool:
         """Tell whether something ended at another time than planned, or a job was not planned."""
@@ -130,13 +132,13 @@ class _RollingReplay:
 
     def facts(self) -> dict[str, Any]:
         """Return how the plans were made, and how far they were from proven."""
-        gaps = np.array(self.gaps or [0.0])
         return {
-            "plans": len(self.gaps),
+            "plans": self.plans,
             "plans_kept": self.kept,
             "plans_proven": self.proven,
-            "plan_gap_percent_mean": float(gaps.mean()),
-            "plan_gap_percent_worst": float(gaps.max()),
+            "plans_without_bound": self.plans - len(self.gaps),
+            "plan_gap_percent_mean": None if not self.gaps else float(np.mean(self.gaps)),
+            "plan_gap_percent_worst": None if not self.gaps else max(self.gaps),
             "plan_gaps_percent": [round(gap, 3) for gap in self.gaps],
         }
 
@@ -146,7 +148,7 @@ def _later(plan: RollingPlan, seconds: int, waiting: list[int]) -> RollingPlan |
     left = np.isin(plan.jobs, waiting)
     if not left.any():
         return None
-    proven = plan.proven
-    return RollingPlan(
-        plan.jobs[left], plan.counts[left], plan.start[left] - seconds, 1.0, 1.0 if proven else 0.5
-    )
+    bound = (
+        1.0 if plan.proven else None
+    )  # what is left of the best plan is the best of what is left
+    return RollingPlan(plan.jobs[left], plan.counts[left], plan.start[left] - seconds, 1.0, bound)
