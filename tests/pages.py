@@ -25,6 +25,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+#: The width of the terminal that pages are recorded for.
+WIDTH = 100
 PAGES = ("README.md", "docs/index.md", "docs/tutorial.md", "docs/python.md")
 EXAMPLES = sorted(
     path for path in (ROOT / "examples").glob("*.py") if path.with_suffix(".out").exists()
@@ -110,5 +112,5 @@ def update() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = str(WIDTH)
     update()

@@ -10,7 +10,7 @@ from queuesmith.policy import BACKFILLS, ORDERS
 from queuesmith.policy.features import FEATURES
 from queuesmith.policy.self_tuning import DECIDERS, PLAN_METRICS
 from queuesmith.policy.strategies import THIRTEEN
-from tests.pages import PAGES, ROOT, comparable, today
+from tests.pages import PAGES, ROOT, WIDTH, comparable, today
 
 DOCS = ROOT / "docs"
 MARKDOWN = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("conformance/*.md")])
@@ -20,6 +20,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_what_its_code_prints(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
     page = (ROOT / name).read_text(encoding="utf-8")
     assert comparable(page) == comparable(today(page)), "record anew: python -m tests.pages"
 
