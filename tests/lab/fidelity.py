@@ -30,7 +30,7 @@ from queuesmith.workload.files import read
 from tests.lab import absent
 from tests.lab.submissions import random_submissions, run_lab
 
-#: The workload was fixed before its first run, and no rule was changed after it.
+#: Fixed before the first run; no rule was changed after its outcome was first looked at.
 JOBS, WITHIN, SEED = 200, 150.0, 7
 LONGEST = 3600.0
 DATA = Path(os.environ.get("QUEUESMITH_DATA", Path(__file__).resolve().parents[3] / "shared"))
