@@ -59,8 +59,6 @@ LOGS = (
     "sacct/phillips.sacct.gz",
     "traces/KTH-SP2-1996-2.1-cln.swf.gz",
     "traces/SDSC-SP2-1998-4.2-cln.swf.gz",
-    "traces/CTC-SP2-1996-3.1-cln.swf.gz",
-    "traces/LANL-CM5-1994-4.1-cln.swf.gz",
 )
 #: Exports of sacct with the columns of Open XDMoD and no header line.
 WITHOUT_HEADER = ("sacct/phillips.sacct.gz",)
