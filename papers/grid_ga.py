@@ -132,7 +132,8 @@ generations.
 {summary.claims()}
 
 Figures 3 to 7, below: rebalancing comes before swap and swap before move, as the paper says; a
-tournament selects best, as it says; **cycle crossover is not best by far** but sixth of seven.
+tournament selects best, as it says; **cycle crossover is not best by far** but sixth of seven. They
+are of one instance and 3 runs each, where the paper has 20 runs on random ones.
 
 ## Tables 5 and 6 at the paper's work
 

@@ -36,7 +36,6 @@ def replay_by_plans(
     limit = min(saturation, options.saturation)
     check_fits(federation, jobs, limit)
     load(run_plan)
-    began = time.perf_counter()
     planner = RollingPlanner(
         federation,
         jobs,
@@ -46,6 +45,7 @@ def replay_by_plans(
         window=window,
         seed=options.seed,
     )
+    began = time.perf_counter()
     replayed = _RollingReplay(PlannedReplay(federation, jobs, saturation), planner)
     while replayed.go_on():
         if progress is not None:
