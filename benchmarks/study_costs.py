@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -42,8 +41,7 @@ def study(seeds: int, jobs: int) -> Study:
 
 
 def processor_time(_: int = 0) -> float:
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_utime + own.ru_stime
+    return time.process_time()
 
 
 def memory_in_use(_: int = 0) -> float:
@@ -56,7 +54,7 @@ def overhead(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     from distributed import LocalCluster
 
     with (
-        LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         DaskEngine(cluster.scheduler_address) as engine,
     ):
         on_dask = beside(engine, options, folder / "dask")
@@ -67,7 +65,7 @@ def overhead(options: argparse.Namespace, folder: Path) -> dict[str, object]:
 
 def beside(engine: Engine, options: argparse.Namespace, folder: Path) -> dict[str, float]:
     run_study(study(1, 500), engine, folder / "warm", chunk_seconds=0)
-    whole = study(60, 4000)
+    whole = study(40, 10_000)
     own, theirs = time.process_time(), engine.submit(processor_time, 0).result()
     _, course = run_study(whole, engine, folder / "run", chunk_seconds=options.chunk)
     own = time.process_time() - own
@@ -76,6 +74,7 @@ def beside(engine: Engine, options: argparse.Namespace, folder: Path) -> dict[st
     return {
         "units": course.computed,
         "shards": course.chunks,
+        "workers lost": course.lost,
         "processor seconds of units": round(course.seconds, 2),
         "of the worker beside them": round(theirs - course.seconds, 2),
         "of coordinator and scheduler": round(own, 2),

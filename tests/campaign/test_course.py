@@ -84,7 +84,7 @@ def test_a_dask_cluster_finds_the_same(study, tmp_path, expected):
 
     with (
         distributed.LocalCluster(
-            2, processes=False, threads_per_worker=1, dashboard_address=None
+            n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         DaskEngine(cluster.scheduler_address) as engine,
     ):

@@ -200,7 +200,7 @@ def test_dask_workers_run_the_same_bag(tmp_path):
 
     with (
         distributed.LocalCluster(
-            2, processes=False, threads_per_worker=1, dashboard_address=None
+            n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         DaskEngine(cluster.scheduler_address) as engine,
     ):

@@ -41,7 +41,7 @@ def test_a_dask_cluster_computes_and_its_errors_come_back():
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            1, processes=False, threads_per_worker=2, dashboard_address=None
+            n_workers=1, processes=False, threads_per_worker=2, dashboard_address=":0"
         ) as cluster,
         DaskEngine(cluster.scheduler_address) as engine,
     ):
