@@ -3,6 +3,9 @@
 Short here; ``python -m tests.live.kills --kills 20`` is the long round.
 """
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from tests.live.kills import exercise
@@ -19,12 +22,15 @@ def restarted(slurm):
 
 
 @pytest.mark.skipif(lab.absent() is not None, reason=lab.absent() or "")
-def test_nothing_is_left_behind_after_kills(tmp_path, monkeypatch, capsys):
+def test_nothing_is_left_behind_after_kills(monkeypatch, capsys):
     weights = {"PriorityWeightAge": "1000", "PriorityWeightJobSize": "5000"}
     settings = {**weights, "PriorityCalcPeriod": "1", "SchedulerParameters": "bf_interval=5"}
-    with lab.SlurmLab(
-        tmp_path / "lab", nodes=[lab.LabNodes("n[1-2]", 16, 64_000)], settings=settings
-    ) as slurm:
+    nodes = [lab.LabNodes("n[1-2]", 16, 64_000)]
+    # Not pytest's own folder, which every new run of pytest closes to the users of the daemons.
+    with (
+        tempfile.TemporaryDirectory(prefix="slurm-lab-") as folder,
+        lab.SlurmLab(Path(folder) / "lab", nodes=nodes, settings=settings) as slurm,
+    ):
         for name, value in slurm._environment.items():
             monkeypatch.setenv(name, value)
         left = exercise(2, 3, lambda: restarted(slurm), ("root",), jobs=20)

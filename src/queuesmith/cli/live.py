@@ -12,7 +12,7 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, Quiet, Seed
-from queuesmith.cli.output import Format, print_json, print_rows, progress, tell
+from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
 from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
@@ -264,6 +264,7 @@ def steer(
         advise(policy, None, partitions, accounts, users, timeout=timeout, trust=trust, quiet=quiet)
         tell("note: nothing was changed; add --apply to steer", quiet=quiet)
         return
+    check_targets(figures)
     chosen = chosen_policy(policy, trust=trust)
     allowed = _allowed(partitions, accounts, users)
     if not everyone and not (allowed.partitions or allowed.accounts or allowed.users):

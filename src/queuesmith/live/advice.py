@@ -39,8 +39,8 @@ class Advice:
         What would have to be set.
     starts
         When each task of a job would start, today and as wanted, in seconds from now.
-    hours, by
-        How far ahead to look, and what waits are divided by.
+    now, hours, by
+        The moment, how far ahead to look, and what waits are divided by.
     notes
         What the advice does not take into account.
     """

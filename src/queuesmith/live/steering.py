@@ -19,7 +19,7 @@ from queuesmith.live.grading import check_grade, grade_of
 from queuesmith.live.journal import Journal
 from queuesmith.live.ordering import wanted_order
 from queuesmith.live.prometheus import write_figures
-from queuesmith.live.restoring import Restored, present_jobs, restore, tell_slurm
+from queuesmith.live.restoring import AT_ONCE, Restored, present_jobs, restore, tell_slurm
 from queuesmith.live.rights import check_multifactor, check_rights
 from queuesmith.live.state import ClusterState, look
 from queuesmith.policy import AnyPolicy
@@ -240,10 +240,10 @@ class Steering:
         """Write down, set, read back, compare."""
         timeout = self.options.timeout
         done = 0
-        for first in range(0, len(changes), 250):
+        for first in range(0, len(changes), AT_ONCE):
             if self._stop.is_set():
                 break
-            part = changes[first : first + 250]
+            part = changes[first : first + AT_ONCE]
             journal.remember(part)
             tell_slurm([c.command for c in part], seconds=timeout, inherits=(journal.lock,))
             done += len(part)
