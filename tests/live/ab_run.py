@@ -31,7 +31,9 @@ COLUMNS = "JobID,User,Account,Partition,Submit,Start,End,Elapsed,Timelimit,State
 ENTRY = "import sys; from queuesmith.cli import main; sys.exit(main())"
 
 
-def submissions(seed: int, count: int, seconds: float, scale: float) -> list[dict[str, object]]:
+def submissions(
+    seed: int, count: int, seconds: float, scale: float, users: list[str]
+) -> list[dict[str, object]]:
     """Return who submits what and when: seconds of sleep, and minutes that are asked for."""
     chance = np.random.default_rng(seed)
     at = np.sort(chance.uniform(0, seconds, count))
@@ -44,7 +46,7 @@ def submissions(seed: int, count: int, seconds: float, scale: float) -> list[dic
             "cores": int(cores[i]),
             "minutes": int(asked[i]),
             "sleep": round(float(np.clip(scale * 60 * asked[i] * share[i], 3, 150)), 1),
-            "user": ("lu_ana", "lu_ben")[int(chance.integers(2))],
+            "user": users[int(chance.integers(len(users)))],
         }
         for i in range(count)
     ]
@@ -61,7 +63,7 @@ def run(given: argparse.Namespace) -> None:
     """Submit all jobs in time, steer where asked, wait for the end, keep the accounting."""
     folder = Path(given.out)
     folder.mkdir(parents=True)
-    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale)
+    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale, given.users.split(","))
     steerer = None
     if given.steer:
         words = ["slurm", "steer", "--policy", given.steer, "--apply", "--everyone", "--every", "2"]
@@ -190,6 +192,7 @@ def main() -> None:
     one.add_argument("--seed", type=int, default=11)
     one.add_argument("--seconds", type=float, default=300)
     one.add_argument("--scale", type=float, default=1.0)
+    one.add_argument("--users", default="root", help="who submits, with commas between")
     one.add_argument("--steer")
     one.add_argument("--record", type=float, default=0)
     two = verbs.add_parser("judge")
