@@ -13,6 +13,10 @@ LONG = 2.0
 #: Roughly, in a new process; some are estimated from what entries took one after the other. The
 #: first compilation on a machine replaces them. A test checks that there are such entries.
 USUAL = {
+    "queuesmith.engine.kernels.node_order_replay.run_fixed_on_nodes": 17,
+    "queuesmith.engine.kernels.node_order_replay.run_queue_on_nodes": 13,
+    "queuesmith.engine.kernels.node_rule_based_replay.run_rule_based_on_nodes": 16,
+    "queuesmith.engine.kernels.node_self_tuning_replay.run_self_tuning_on_nodes": 9,
     "queuesmith.engine.kernels.order_replay.run_fixed": 7,
     "queuesmith.engine.kernels.order_replay.run_fixed_plan": 10,
     "queuesmith.engine.kernels.order_replay.run_fixed_conservative": 14,
@@ -23,6 +27,7 @@ USUAL = {
     "queuesmith.engine.kernels.rule_based_replay.run_rule_based": 15,
     "queuesmith.engine.kernels.self_tuning_replay.run_self_tuning": 11,
     "queuesmith.engine.kernels.self_tuning_replay.answer_request": 4,
+    "queuesmith.engine.kernels.slurm_replay.run_slurm": 27,
     "queuesmith.federation.replay.kernels.heuristic.run_heuristic": 15,
     "queuesmith.federation.replay.kernels.planned.run_plan": 7,
     "queuesmith.federation.exact.kernels.beam.run_beam": 6,

@@ -17,7 +17,9 @@ from queuesmith.compiled.inside_numba import Entry
 #: Entries of one part of the product share kernels, so one process compiles them; but the longest
 #: parts are divided, or one core would be left alone with them at the end.
 ALONE = (
+    "queuesmith.engine.kernels.node_",
     "queuesmith.engine.kernels.rule_based_replay",
+    "queuesmith.engine.kernels.slurm_",
     "queuesmith.federation.replay.kernels.heuristic",
 )
 
@@ -38,7 +40,7 @@ def warm_up(workers: int | None = None) -> Iterator[tuple[str, float]]:
     workers
         How many processes may compile at once, by default one for each core.
     """
-    batches = [list(names) for _, names in groupby(all_entries(), _batch)]
+    batches = [list(names) for _, names in groupby(sorted(all_entries(), key=_batch), _batch)]
     batches.sort(key=lambda names: -sum(durations.expected(name) for name in names))
     workers = workers or os.cpu_count() or 1
     with ProcessPoolExecutor(workers, get_context("spawn"), max_tasks_per_child=1) as pool:
@@ -47,8 +49,8 @@ def warm_up(workers: int | None = None) -> Iterator[tuple[str, float]]:
 
 
 def _batch(name: str) -> str:
-    module = name.rpartition(".")[0]
-    return module if module in ALONE else module.partition(".kernels")[0]
+    alone = next((part for part in ALONE if name.startswith(part)), None)
+    return alone or name.partition(".kernels")[0]
 
 
 def _compiled(names: list[str]) -> list[tuple[str, float]]:
