@@ -47,14 +47,20 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def make_page(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return what makes the context of a page."""
+def make_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return what makes the context of a page; runs that were begun on it end with the tests."""
+    made = []
 
     def make(log: Workload | None = None, machine: Any = None, policies=("fcfs+easy",), **facts):
         options = ServeOptions(folder=tmp_path_factory.mktemp("runs"), port=0, **facts)
-        return make_context(log, machine, policies, options=options), options
+        made.append(make_context(log, machine, policies, options=options))
+        return made[-1], options
 
-    return make
+    yield make
+    for context in made:
+        for run in context.runs:
+            if run.process is not None:
+                context.runs.stop(run)
 
 
 @pytest.fixture(scope="module")
