@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 #: What one wants, and the commands for it, in the order in which one meets them.
 PANELS = {
     "Look": ("describe", "machine", "fidelity", "policies", "metrics"),
-    "Replay": ("simulate", "compare", "report", "study", "knapsack", "run", "demo"),
+    "Replay": ("simulate", "compare", "report", "serve", "study", "knapsack", "run", "demo"),
     "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
     "A running cluster": ("slurm",),

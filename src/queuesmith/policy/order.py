@@ -172,6 +172,8 @@ def _import_file(path: Path) -> object:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    # Of a file that was edited within a second Python would run the bytecode kept of the old one.
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
@@ -184,6 +186,8 @@ def _import_file(path: Path) -> object:
         raise PolicyError(
             f"policy file '{path}' cannot be imported: {type(error).__name__}: {error}. Correct it."
         ) from error
+    finally:
+        sys.dont_write_bytecode = written
     return module
 
 

@@ -42,6 +42,8 @@ VIEWS = {
 }
 #: Scripts of the report that the page uses, too, in the order in which they need each other.
 SHARED = ("gantt_data.js", "gantt_paint.js", "gantt.js")
+#: The style of all pages.
+STYLE = "page.css"
 
 INDEX = """<!DOCTYPE html>
 <html lang="en">
@@ -86,7 +88,7 @@ def make_app(context: Context, *, token: str, prefix: str = "/") -> Dash:
         suppress_callback_exceptions=True,
         add_log_handler=False,
         external_scripts=[f"{prefix}{token}/report/{name}" for name in SHARED],
-        external_stylesheets=[f"{prefix}{token}/report/report.css"],
+        external_stylesheets=[f"{prefix}{token}/report/{STYLE}"],
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         compress=False,
         on_error=_unexpected,
@@ -253,9 +255,10 @@ def _routes(app: Dash, context: Context, token: str) -> None:
         return {}
 
     def report_file(name: str) -> Any:
-        if name not in (*SHARED, "report.css"):
+        if name not in (*SHARED, STYLE):
             return {"error": "there is no such file"}, 404
-        text = files("queuesmith.report").joinpath(name).read_text(encoding="utf-8")
+        room = "queuesmith.figures" if name == STYLE else "queuesmith.report"
+        text = files(room).joinpath(name).read_text(encoding="utf-8")
         kind = "text/css" if name.endswith(".css") else "text/javascript"
         return Response(text, mimetype=kind)
 

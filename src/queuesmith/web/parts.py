@@ -11,7 +11,7 @@ from dash import dcc, html
 from queuesmith.report.plain_figures import Figure
 from queuesmith.web.knobs import Knob
 
-#: The ink of figures, by the reader's colour scheme; as report.css has it.
+#: The ink of figures, by the reader's colour scheme; as page.css has it.
 INK = {"light": "#1c2430", "dark": "#e4e9f0"}
 GROUND = {"light": "#ffffff", "dark": "#1a2029"}
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}

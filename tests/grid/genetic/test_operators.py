@@ -132,7 +132,7 @@ def test_every_mutation_and_improvement_keeps_chromosomes_valid_and_figures_righ
         )
         assert is_valid(bench, bench.pool.genes[0])
         bench.problem.weights.setflags(write=True)
-        bench.problem.weights[:] = (0.75, 0.25 / shape[1], 0)
+        bench.problem.weights[:] = (0.75, 0.25 / shape[1], 0, 0)
         settle(bench.problem, bench.individual(0))
         assert bench.is_right(0)
 
