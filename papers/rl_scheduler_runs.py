@@ -31,7 +31,7 @@ Columns = NDArray[np.int64]
 #: The rules under which a sequence is replayed: the paper's two, and the engine's EASY.
 RULES = {"none": "no backfill", "early": "their backfill", "easy": "true EASY"}
 #: How much ours may learn: generations of so many vectors, from so many random beginnings.
-POPULATION, RESTARTS = 16, 3
+POPULATION, RESTARTS = 16, 1
 GENERATIONS = {"published": 90, "held out": 50}
 #: Held out: shares of the log to learn from and to choose the restart on; the rest is judged.
 LEARNED, CHOSEN = 0.35, 0.5
