@@ -270,8 +270,8 @@ RLScheduler was trained on windows of the same 10,000 jobs that its sequences co
 ours here: the order [`blend`](../policies.md#blend), whose ten weights CMA-ES learns on the ten
 sequences ({generations} generations of {population} orders, from {restarts} random
 beginning each). It says what such an order can do at best there, not what it would do tomorrow.
-Asked: at most the best cell of the row, learned or heuristic; with true EASY at most 30, 350, 44, 65.
-Reached: {theirs} of 8 under its rules, {easy} of 4 with EASY.
+Asked: at most the best cell of the row, learned or heuristic; with true EASY at most 30, 350, 44,
+65. Reached: {theirs} of 8 under its rules, {easy} of 4 with EASY.
 
 {rows}
 
