@@ -326,7 +326,9 @@ def test_prices_prove_a_bound_that_no_mapping_is_below(jobs, machines, seed):
     assert prices.sum() == pytest.approx(1)
     priced = (prices * matrix.times).min(axis=1).sum() + prices @ matrix.ready
     assert bound == pytest.approx(priced)
-    assert evolve(matrix, QUICK, objective="makespan").best.makespan >= bound * (1 - 1e-9)
+    found = evolve(matrix, QUICK, objective="makespan").best
+    # A machine that gets no job is busy until it is ready, all the same.
+    assert max(found.makespan, matrix.ready.max()) >= bound * (1 - 1e-9)
 
 
 @pytest.mark.parametrize(
