@@ -109,6 +109,7 @@ def test_a_file_that_describes_no_such_policy_is_refused(content, tmp_path):
 
 
 def test_an_order_that_gives_no_number_names_the_job(tmp_path):
-    (tmp_path / "mine.py").write_text("def odd(job, now):\n    return (now - now) / (now - now)\n")
+    text = "import numpy as np\n\n\ndef odd(job, now):\n    return np.nan * now\n"
+    (tmp_path / "mine.py").write_text(text)
     with pytest.raises(PolicyError, match="gives no number"):
         starts(f"committed({tmp_path / 'mine.py'}:odd)", (5, 1, 1, 1))
