@@ -6,7 +6,7 @@ OUT    ?= out
 # Two runs are measured together, so the floor is checked at the end.
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
-.PHONY: demo test coverage fidelity probe lint format bench papers studies lock docs clean help
+.PHONY: demo test uncompiled coverage fidelity probe lint format bench papers studies lock docs clean help
 
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -17,6 +17,8 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 test: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
 	$(BIN)/pytest -n 2 --dist worksteal
+
+uncompiled: $(VENV)/.dev  ## run the tests of kernels once more, as plain Python that a debugger sees
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "uncompiled and not data"
 
 coverage: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests and measure what they reach, with its floor
