@@ -24,6 +24,7 @@ from queuesmith.schedule.reservations import Request
 from queuesmith.testing.policy import random_workload
 from queuesmith.testing.twin_choosing import RuleBasedTwin
 from queuesmith.testing.twin_nodes import twin_on_nodes
+from tests.engine.on_nodes import jobs, places
 from tests.engine.random_policies import random_rule_base, random_self_tuning
 from tests.oracle import simulate_slowly
 
@@ -35,25 +36,6 @@ BACKFILLS = ("none", "list", "easy", "conservative", "plan")
 DEEP = ("conservative(depth=1)", "conservative(depth=3)", "plan(depth=2)")
 POLICIES = [f"{order}+{backfill}" for order in ("fcfs", "sjf", "wfp3") for backfill in BACKFILLS]
 POLICIES += [f"fcfs+{backfill}" for backfill in DEEP]
-
-
-def jobs(*rows, **extra):
-    """Make jobs of (submit, runtime, walltime, cores)."""
-    labels = {name: tuple(sorted(set(v))) for name, v in extra.items() if isinstance(v[0], str)}
-    columns = {
-        name: np.array([labels[name].index(x) for x in v] if name in labels else v, np.int64)
-        for name, v in extra.items()
-    }
-    return Workload(*np.array(rows, np.int64).T, extra=columns, labels=labels)
-
-
-def places(schedule):
-    """Return the names of the nodes of each job."""
-    found = [[] for _ in range(len(schedule))]
-    names = schedule.cluster.node_names
-    for job, place in zip(schedule.pieces.job, schedule.pieces.place, strict=True):
-        found[job].append(names[place])
-    return [sorted(each) for each in found]
 
 
 # -- against the twin ------------------------------------------------------------------------------

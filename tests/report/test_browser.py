@@ -1,6 +1,5 @@
 """The report as a reader meets it: opened from a file in a real browser, without a network."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,22 +22,6 @@ COLOURFUL = """canvas => {
   }
   return seen.size;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no 'chromium' on the PATH: install Chromium to test the page")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no Python package 'playwright': install it to test the page"
-    )
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
 
 
 class Reader:

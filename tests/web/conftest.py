@@ -1,6 +1,5 @@
 """The page as a visitor meets it: a server of its own, and a real browser."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -74,22 +73,6 @@ def served(make_page: Any) -> Iterator[Served]:
         yield Served(link, context)
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no 'chromium' on the PATH: install Chromium to test the page")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no Python package 'playwright': install it to test the page"
-    )
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
 
 
 class Visitor:

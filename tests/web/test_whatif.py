@@ -6,7 +6,8 @@ from queuesmith.base.errors import UsageError
 from queuesmith.cluster import NodeCluster, NodeKind, Partition
 from queuesmith.web.page import content
 from queuesmith.web.state import MOST_COLUMNS, Column, PageState
-from queuesmith.web.whatif import Moves, answered, moved, restructured
+from queuesmith.web.whatif_answer import answered
+from queuesmith.web.whatif_moves import Moves, moved, restructured
 from tests.web.conftest import small_log
 
 MACHINE = NodeCluster(

@@ -6,7 +6,6 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_INTS, INTS, REALS, SMALL_INTS
 from queuesmith.engine.kernels.constants import (
     CANCEL,
-    ENDED,
     ENDING,
     FREE,
     MOST_WORK,
@@ -33,8 +32,8 @@ from queuesmith.engine.kernels.rule_based_replay import (
     RuleBasedReplay,
     Tally,
     choose_strategy,
+    count_ended,
     forget_ended,
-    tally_ended,
     tally_waiting,
 )
 from queuesmith.engine.kernels.rules import RULES_TYPE
@@ -60,10 +59,7 @@ def complete_tallied_on_nodes(ruled, now):
     counters = state.counters
     while counters[ENDING] > 0 and state.running.end[0] == now:
         job = end_on_nodes(state, now)
-        tally_ended(tally, state, job, 1.0)
-        if tally.window[0] > 0:
-            tally.ended_job[counters[ENDED]] = job
-            counters[ENDED] += 1
+        count_ended(tally, state, job)
     if tally.window[0] > 0:
         forget_ended(tally, state, now)
     nodes_come_back(counters, state.board.returns, len(state.released), now)

@@ -38,7 +38,7 @@ from queuesmith.engine.kernels.self_tuning_replay import (
     PLAN_WAIT,
     Booking,
     SelfTuningReplay,
-    decide,
+    choose_candidate,
 )
 from queuesmith.engine.kernels.strategy_queue import join_pool, queue_sorted, take_out_started
 
@@ -121,10 +121,7 @@ def tune_step_on_nodes(tuning, score_queue, plan_value, now, cores):
             value = plan_value(tuning.measures)
         # A plan that the metric cannot value is no good: it counts as the worst.
         tuning.value[step, candidate] = value if value == value else np.inf
-    counters[ACTIVE] = decide(tuning, tuning.value[step])
-    tuning.time[step], tuning.choice[step] = now, counters[ACTIVE]
-    tuning.waiting[step] = counters[WAITING]
-    counters[DECISIONS] = step + 1
+    choose_candidate(tuning, now)
     return True
 
 

@@ -88,16 +88,23 @@ def tally_ended(tally, replay, job, sign):
 
 
 @kernel
+def count_ended(tally, replay, job):
+    """Count a job that has just ended, and remember it where there is a window."""
+    counters = replay.counters
+    tally_ended(tally, replay, job, 1.0)
+    if tally.window[0] > 0:
+        tally.ended_job[counters[ENDED]] = job
+        counters[ENDED] += 1
+
+
+@kernel
 def complete_tallied(ruled, now):
     """Release the cores of all jobs that end now, and count them."""
     replay, tally = ruled.pool.replay, ruled.tally
     counters = replay.counters
     while counters[ENDING] > 0 and replay.running.end[0] == now:
         job = end_job(replay, now)
-        tally_ended(tally, replay, job, 1.0)
-        if tally.window[0] > 0:
-            tally.ended_job[counters[ENDED]] = job
-            counters[ENDED] += 1
+        count_ended(tally, replay, job)
     if tally.window[0] > 0:
         forget_ended(tally, replay, now)
 

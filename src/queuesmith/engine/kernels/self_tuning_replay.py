@@ -207,6 +207,17 @@ def decide(tuning, value):
 
 
 @kernel
+def choose_candidate(tuning, now):
+    """Make the decider's choice among the valued plans the active one, and keep it."""
+    counters = tuning.pool.replay.counters
+    step = counters[DECISIONS]
+    counters[ACTIVE] = decide(tuning, tuning.value[step])
+    tuning.time[step], tuning.choice[step] = now, counters[ACTIVE]
+    tuning.waiting[step] = counters[WAITING]
+    counters[DECISIONS] = step + 1
+
+
+@kernel
 def tune_step(tuning, score_queue, plan_value, now, cores):
     """Plan under each candidate, value the plans, and make the decider's choice the active one.
 
@@ -221,10 +232,7 @@ def tune_step(tuning, score_queue, plan_value, now, cores):
         value = plan_value(tuning.measures)
         # A plan that the metric cannot value is no good: it counts as the worst.
         tuning.value[step, candidate] = value if value == value else np.inf
-    counters[ACTIVE] = decide(tuning, tuning.value[step])
-    tuning.time[step], tuning.choice[step] = now, counters[ACTIVE]
-    tuning.waiting[step] = counters[WAITING]
-    counters[DECISIONS] = step + 1
+    choose_candidate(tuning, now)
     return True
 
 
