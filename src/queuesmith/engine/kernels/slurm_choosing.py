@@ -3,7 +3,7 @@
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_ready import room_on
-from queuesmith.engine.kernels.slurm_sets import SHIFT, remove_all
+from queuesmith.engine.kernels.slurm_sets import SHIFT, lowest, remove_all
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
     EXCLUSIVE,
@@ -32,19 +32,18 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
     """
     size, cores, heaviest = 0, 0, -1
     for word in range(len(ready)):
-        bits, node = ready[word], word << SHIFT
+        bits = ready[word]
         while bits:
-            if bits & 1:
-                room = room_on(jobs, nodes, job, free, node)
-                if room > 0:
-                    choice.candidate[size] = node
-                    choice.room[size] = room
-                    choice.left[size] = room
-                    size += 1
-                    cores += room
-                    heaviest = max(heaviest, nodes.weight[node])
-            bits >>= 1
-            node += 1
+            node = (word << SHIFT) + lowest(bits)
+            bits &= bits - 1
+            room = room_on(jobs, nodes, job, free, node)
+            if room > 0:
+                choice.candidate[size] = node
+                choice.room[size] = room
+                choice.left[size] = room
+                size += 1
+                cores += room
+                heaviest = max(heaviest, nodes.weight[node])
     if size < jobs[LEAST, job] or cores < jobs[CORES, job]:
         return 0
     for weight in range(heaviest + 1):

@@ -76,7 +76,10 @@ def _used(billing, weights, seconds):
 
 @kernel
 def recalculate(replay, now):
-    """Let usage decay, count what was used since, and compute all shares and priorities anew."""
+    """Let usage decay, count what was used since, and compute all shares and priorities anew.
+
+    Tells whether the order of the waiting jobs has changed.
+    """
     shares, counters, running = replay.shares, replay.counters, replay.running
     decay = replay.weights[DECAY] ** (now - counters[LAST_CALC])
     for i in range(len(shares.usage)):
@@ -104,7 +107,7 @@ def recalculate(replay, now):
     for i in range(counters[QUEUED]):
         prioritize(replay, replay.queue[i], now)
     standing = (replay.jobs, replay.priority)
-    sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
+    return sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
 
 
 @kernel

@@ -155,9 +155,8 @@ def replay_slurm(replay):
         if now == returning:
             returning = next_return(replay.nodes.outage_end, now)
         if now == calculation:
-            recalculate(replay, now)
+            changed |= recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]
-            changed = True
         happened |= event
         updated |= event
         changed |= event

@@ -106,13 +106,14 @@ class NodeChoice(NamedTuple):
     node: Any  # those chosen, and the cores that are held there
     cores: Any
     usable: Any  # sets of nodes
+    soon: Any
     ready: Any
     chosen: Any
     away: Any
     switches: Any  # first, last, number and cores of the nodes of each
 
 
-CHOICE_TYPE = types.NamedTuple([INTS] * 9 + [INT_TABLE], NodeChoice)
+CHOICE_TYPE = types.NamedTuple([INTS] * 10 + [INT_TABLE], NodeChoice)
 
 
 class NodePieces(NamedTuple):
@@ -138,11 +139,12 @@ class SlurmRunning(NamedTuple):
     job: Any
     due: Any
     due_job: Any
+    due_node: Any  # the node of a job that has one only, -1 of others
     expected: Any  # of each job, the end that Slurm expects
     order: Any  # of each job, its place among all that have begun
 
 
-SLURM_RUNNING = types.NamedUniTuple(INTS, 6, SlurmRunning)
+SLURM_RUNNING = types.NamedUniTuple(INTS, 7, SlurmRunning)
 
 
 class Ready(NamedTuple):
@@ -156,9 +158,13 @@ class Ready(NamedTuple):
     shape: Any  # whose row it is
     checked: Any  # how many changes of nodes the row has seen
     changed: Any  # of each node, its last change
+    order: Any  # nodes, those first that have room first
+    ordered: Any  # how many changes of nodes the order has seen
+    soon: Any  # the nodes that have room by some instant,
+    reached: Any  # and how many these are
 
 
-READY_TYPE = types.NamedTuple([INT_TABLE, INT_TABLE, INTS, INTS, INTS], Ready)
+READY_TYPE = types.NamedTuple([INT_TABLE] * 2 + [INTS] * 3 + [INT_TABLE, INTS] * 2, Ready)
 
 
 class Reserved(NamedTuple):
@@ -257,6 +263,13 @@ def _end_at(running, place):
 def _move_end(running, goal, source):
     running.end[goal] = running.end[source]
     running.job[goal] = running.job[source]
+
+
+@kernel
+def _move_due(running, goal, source):
+    running.due[goal] = running.due[source]
+    running.due_job[goal] = running.due_job[source]
+    running.due_node[goal] = running.due_node[source]
 
 
 @kernel
@@ -384,11 +397,11 @@ def start_on_nodes(replay, job, count, now):
     running.job[place] = job
     place = size
     while place > 0 and running.due[place - 1] > due:
-        running.due[place] = running.due[place - 1]
-        running.due_job[place] = running.due_job[place - 1]
+        _move_due(running, place, place - 1)
         place -= 1
     running.due[place] = due
     running.due_job[place] = job
+    running.due_node[place] = replay.choice.node[0] if count == 1 else NOBODY
     counters[HELD] = size + 1
 
 
@@ -407,8 +420,7 @@ def end_next(replay):
     while running.due_job[place] != job:
         place += 1
     for i in range(place, size):
-        running.due[i] = running.due[i + 1]
-        running.due_job[i] = running.due_job[i + 1]
+        _move_due(running, i, i + 1)
     first = replay.jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
         give_back(pieces, piece, replay.free)
