@@ -34,6 +34,7 @@ from queuesmith.engine.kernels.slurm_state import (
     PARTITION,
     PASSES,
     QUEUED,
+    RESERVATION,
     USER,
     over_limit,
     start_on_nodes,
@@ -123,7 +124,7 @@ def _place(replay, job, now, records):
         begin = later
         copy(usable, replay.nodes.sets[jobs[NODE_SET, job]])
         record, later = _leave_out_reserved(replay.reserved, usable, record, begin, begin + limit)
-        leave_out_outages(replay.nodes, usable, begin, begin + limit)
+        leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, begin, begin + limit)
         start, count = NOBODY, 0
         if at_least(usable, jobs[LEAST, job]):
             last = later if later != NOBODY else NEVER

@@ -9,7 +9,6 @@ from queuesmith.engine.kernels.slurm_state import (
     BILLING,
     DAMPENING,
     DECAY,
-    ELIGIBLE,
     FAIR_TREE,
     FIXED_PRIORITY,
     HELD,
@@ -26,7 +25,7 @@ from queuesmith.engine.kernels.slurm_state import (
 def prioritize(replay, job, now):
     """Compute the priority of a job."""
     jobs, weights = replay.jobs, replay.weights
-    age = min((now - jobs[ELIGIBLE, job]) / replay.knobs[MAX_AGE], 1.0)
+    age = min((now - replay.comes[job]) / replay.knobs[MAX_AGE], 1.0)
     fair = replay.shares.factor[jobs[ASSOCIATION, job]] if jobs[ASSOCIATION, job] >= 0 else 0.0
     priority = (
         replay.worth[FIXED_PRIORITY, job]

@@ -28,7 +28,8 @@ KNOBS = 22
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
-SLURM_COUNTERS = COUNTERS + 7
+NEXT_ARRIVAL, COMING = range(COUNTERS + 7, COUNTERS + 9)
+SLURM_COUNTERS = COUNTERS + 9
 # Rows of the table of jobs, who are known by their position: when they come and how long they last;
 ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
 # nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
@@ -36,14 +37,14 @@ LEAST, MOST, CORES, PER_NODE, PER_TASK = range(4, 9)
 # memory, and GPUs on each node;
 MEMORY_PER_NODE, MEMORY_PER_CORE, WHOLE_MEMORY, GPUS, GPU_TYPE = range(9, 14)
 # where they may run, and whose they are;
-EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED = range(14, 21)
-# what is the same for jobs that ask for the same, and that for as long; where their pieces stand.
-SHAPE, KIND, FIRST_PIECE = range(21, 24)
-JOB_ROWS = 24
+EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED, RESERVATION = range(14, 22)
+# what is the same for jobs that ask for the same, and that for as long; where their pieces stand;
+SHAPE, KIND, FIRST_PIECE = range(22, 25)
+# who waits for a job's end, who waits for the same besides, and how long it thinks then.
+FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
+JOB_ROWS = 28
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
-#: What limits count: cores, nodes, memory, GPUs, jobs.
-COUNTED = 5
 
 
 class JobLimits(NamedTuple):
@@ -75,11 +76,12 @@ class SlurmNodes(NamedTuple):
     outage_begin: Any
     outage_end: Any
     outage_planned: Any
+    outage_reservation: Any  # whose jobs may run there, and nowhere else; -1: nobody's
     outage_nodes: Any
 
 
 SLURM_NODES = types.NamedTuple(
-    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 3 + [FROZEN_INT_TABLE],
+    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 4 + [FROZEN_INT_TABLE],
     SlurmNodes,
 )
 
@@ -234,6 +236,8 @@ class SlurmReplay(NamedTuple):
     queue: Any
     spare: Any  # for sorting it
     priority: Any
+    comes: Any  # when each job comes, as far as that is known
+    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -248,7 +252,8 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, INTS, TRUTHS, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+        *(INTS, INTS, INTS, INTS, INT_TABLE, INTS, INTS, TRUTHS),
+        *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
 )
@@ -277,7 +282,7 @@ def over_limit(limits, job):
     """Tell whether a limit of its QOS or association keeps a job from starting."""
     for i in range(limits.first[job], limits.first[job + 1]):
         number = limits.numbers[i]
-        for what in range(COUNTED):
+        for what in range(limits.amounts.shape[1]):
             amount = limits.used[number, what] + limits.amounts[job, what]
             if limits.amounts[job, what] > 0 and amount > limits.most[number, what]:
                 return True
@@ -287,7 +292,7 @@ def over_limit(limits, job):
 @kernel
 def _count_in_limits(limits, job, sign):
     for i in range(limits.first[job], limits.first[job + 1]):
-        for what in range(COUNTED):
+        for what in range(limits.amounts.shape[1]):
             limits.used[limits.numbers[i], what] += sign * limits.amounts[job, what]
 
 
