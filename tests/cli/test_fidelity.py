@@ -71,3 +71,21 @@ def test_a_machine_that_is_not_slurms_is_a_number_of_cores(run, log, tmp_path):
     machine.write_text('[[nodes]]\nnames = "n1"\ncores = 2\n')
     answer = json.loads(run("fidelity", log, "--machine", machine, "--format", "json").out)
     assert answer["policy"] == "fcfs+easy"
+
+
+def test_several_replays_look_at_other_instants_and_their_mean_is_graded(run, log, tmp_path):
+    nodes = "NodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
+    settings = "SchedulerType=sched/backfill\nPreemptType=preempt/qos\n"
+    (tmp_path / "slurm.conf").write_text(settings + nodes)
+    call = ("fidelity", log, "--machine", tmp_path, "--draws", "3")
+    answer = json.loads(run(*call, "--format", "json").out)
+    assert answer["replays"] == 3 and answer["not_followed"] == ["PreemptType=preempt/qos"]
+    said = run(*call).out
+    assert "Replayed 3 times with other clocks under slurm()" in said
+    assert "Not followed: PreemptType=preempt/qos." in said
+
+
+def test_a_policy_without_clocks_is_not_replayed_several_times(run, log):
+    outcome = run("fidelity", log, "--cores", "2", "--draws", "3")
+    assert outcome.code == 2
+    assert "fcfs+easy has no clocks" in outcome.err

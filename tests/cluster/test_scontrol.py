@@ -74,12 +74,13 @@ def test_a_running_cluster_is_read(folder):
     assert machine.not_understood == {"MysteryKnob": 1, "Shoes of NodeName": 1}
 
 
-def test_drained_nodes_and_maintenance_are_outages(folder):
-    drained, upgrade = machine_from(folder, timezone="Europe/Berlin").outages
+def test_drained_nodes_and_reservations_are_outages(folder):
+    drained, upgrade, course = machine_from(folder, timezone="Europe/Berlin").outages
     assert (drained.nodes, drained.begin) == (("n2",), None)
     assert drained.reason.startswith("bad fan")
     assert (upgrade.nodes, upgrade.end - upgrade.begin) == (("n1", "n2"), 12 * 3600)
-    assert upgrade.begin == 1717221600
+    assert (upgrade.begin, upgrade.reservation) == (1717221600, "")
+    assert course.reservation and course.reason == f"reservation {course.reservation}"
 
 
 def test_one_line_a_node_is_read_as_well(tmp_path):

@@ -153,6 +153,80 @@ def test_a_full_table_of_plans_ends_the_pass():
     assert simulate(work, PAIR, "slurm(bf_node_space_size=1)").start.tolist() == [0, 300, 310]
 
 
+def test_nodes_of_a_reservation_are_for_its_jobs_and_in_its_time_only():
+    # n1 is kept from 300 to 600: job 1 names the reservation and waits for it although n1 is free;
+    # job 2 would run into it on n1 and takes n2, so job 3 has to wait until it is over.
+    kept = Outage("n1", begin=300, end=600, reservation="course")
+    machine = NodeCluster(PAIR.kinds, outages=(kept,))
+    rows = (0, 50, 60, 4), (1, 700, 720, 4), (1, 500, 600, 4)
+    work = jobs(*rows, reservation=["course", "", ""])
+    schedule = verify(simulate(work, machine, "slurm(batch_sched_delay=0)"))
+    assert schedule.start.tolist() == [300, 1, 600]
+    assert places(schedule) == [["n1"], ["n2"], ["n1"]]
+
+
+def test_a_job_that_does_not_end_within_its_reservation_waits_until_that_is_over():
+    kept = Outage("n1", begin=0, end=100, reservation="course")
+    machine = NodeCluster(PAIR.kinds, outages=(kept,))
+    work = jobs((0, 50, 120, 4), reservation=["course"])
+    schedule = simulate(work, machine, "slurm()")
+    assert schedule.start.tolist() == [100]
+
+
+def test_of_a_throttled_array_so_many_tasks_run_at_once():
+    work = jobs(*[(0, 50, 60, 1)] * 4, array=[9, 9, 9, -1], array_limit=[2, 2, 2, -1])
+    schedule = verify(simulate(work, PAIR, "slurm()"))
+    assert schedule.start.tolist() == [0, 0, 50, 0]
+    assert simulate(work, PAIR, "fcfs+easy").start.tolist() == [0, 0, 50, 0]
+    assert simulate_slowly(work, PAIR, "slurm()").start.tolist() == [0, 0, 50, 0]
+    moved = replace(schedule, start=np.zeros(4, np.int64))
+    assert "3 jobs are held at 0 where a limit allows 2 together" in " ".join(violations(moved))
+
+
+def test_a_job_comes_when_the_one_it_waits_for_has_ended_and_it_has_thought():
+    work = jobs(*[(0, 50, 60, 1)] * 3, after=[-1, 1, 2], think_time=[-1, 20, -1])
+    schedule = verify(simulate(work, PAIR, "slurm()"))
+    assert schedule.start.tolist() == [0, 70, 120]
+    assert simulate_slowly(work, PAIR, "slurm()").start.tolist() == [0, 70, 120]
+
+
+def test_jobs_wait_for_licenses_and_others_pass_them():
+    machine = NodeCluster(PAIR.kinds, settings={"Licenses": "matlab:3,ansys"})
+    work = jobs(*[(0, 50, 60, 1)] * 4, licenses=["matlab:2", "matlab:2", "matlab,ansys", "other"])
+    schedule = verify(simulate(work, machine, "slurm()"))
+    assert schedule.start.tolist() == [0, 50, 0, 0]
+    assert simulate(work, machine, "fcfs+easy").start.tolist() == [0, 50, 0, 0]
+    assert simulate_slowly(work, machine, "slurm()").start.tolist() == [0, 50, 0, 0]
+    moved = replace(schedule, start=np.zeros(4, np.int64))
+    assert "5 licenses of matlab are held at 0" in " ".join(violations(moved))
+
+
+def test_what_is_billed_counts_in_fair_share():
+    # u and v have held one core each; u's job had GPUs, which count tenfold, so v comes first.
+    def machine(billing):
+        return NodeCluster(
+            (NodeKind("n1", 2, memory=100, gres={"gpu": 2}),),
+            partitions=(Partition("all", "n1", billing=billing),),
+            associations=(Association("p", "u"), Association("p", "v", shares=1)),
+        )
+
+    work = Workload(
+        [0, 0, 1, 2],
+        [400, 400, 10, 10],
+        [420, 420, 60, 60],
+        [1, 1, 2, 2],
+        user=[0, 1, 0, 1],
+        extra={"gpus_per_node": np.array([1, 0, 0, 0])},
+        labels={"user": ("u", "v")},
+    )
+    policy = "slurm(PriorityWeightFairshare=1000)"
+    assert simulate(work, machine(""), policy).start.tolist() == [0, 0, 400, 410]
+    weights = "CPU=1,Mem=0.5G,GRES/gpu=10"
+    fast = simulate(work, machine(weights), policy)
+    assert fast.start.tolist() == [0, 0, 410, 400]
+    assert simulate_slowly(work, machine(weights), policy).start.tolist() == fast.start.tolist()
+
+
 # -- against the twin ------------------------------------------------------------------------------
 
 
@@ -187,6 +261,7 @@ def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
         random.integers(1, 9, count),
         user=random.integers(0, 3, count),
         extra={
+            "after": np.where(np.arange(count) % 7 == 6, np.arange(count) - 3, -1),
             "memory_per_core": random.integers(1, 20, count),
             "gpus_per_node": gpus,
             "partition": random.integers(0, 2, count),

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +25,9 @@ from queuesmith.base.errors import QueuesmithError
 from queuesmith.cluster import NodeCluster, as_cluster
 from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.sources import machine_from
+from queuesmith.policy import Slurm
 from queuesmith.schedule import history
-from queuesmith.schedule.fidelity import Fidelity
+from queuesmith.schedule.fidelity import Fidelity, rank_correlation
 from queuesmith.workload.files import read
 from tests.lab import absent
 from tests.lab.submissions import random_submissions, run_lab
@@ -33,6 +35,8 @@ from tests.lab.submissions import random_submissions, run_lab
 #: Fixed before the first run; no rule was changed after its outcome was first looked at.
 JOBS, WITHIN, SEED = 200, 150.0, 7
 LONGEST = 3600.0
+#: So many replays look at other instants.
+DRAWS = 16
 DATA = Path(os.environ.get("QUEUESMITH_DATA", Path(__file__).resolve().parents[3] / "shared"))
 POOL = "fcfs+easy"
 
@@ -90,6 +94,18 @@ def judged(folder: Path, policy: str = "slurm()") -> Fidelity:
     return Fidelity(real, verify(simulate(log, machine, policy)))
 
 
+def drawn(folder: Path) -> Fidelity:
+    """Return the same for the mean of several replays that look at other instants."""
+    machine = machine_from(folder)
+    log = fitting(read(folder / "jobs.sacct"), machine)
+    real = history(log, machine)
+    assert real is not None
+    first = int(log.submit[0]) + (log.epoch or 0)
+    policies = Slurm().with_other_clocks(machine.settings, first, DRAWS)
+    replayed, *others = (simulate(log, machine, policy) for policy in policies)
+    return Fidelity(real, replayed, tuple(others))
+
+
 def pooled(log: Workload, cores: int) -> Fidelity:
     """Return the same for a number of cores that knows no nodes."""
     cluster = Cluster(cores)
@@ -122,6 +138,25 @@ def _row(name: str, found: Fidelity) -> str:
         f"{found.mean_wait_replayed:,.0f} s | {off} | {rank} | {found.mean_error:,.0f} s | "
         f"{found.grade} |"
     )
+
+
+def draw_rows(folder: Path) -> Iterator[str]:
+    """Yield how much of a job's wait hangs on the instants at which Slurm looked."""
+    yield (
+        "| run | replays among each other | one replay and reality | "
+        f"mean of {DRAWS} and reality | off | a job's error |"
+    )
+    yield "|---|---|---|---|---|---|"
+    for name in ("base", *(change.name for change in CHANGES)):
+        found = drawn(folder / name / "etc")
+        schedules = (found.replayed, *found.draws)
+        ranks = [rank_correlation(a.wait, b.wait) or 0.0 for a, b in combinations(schedules, 2)]
+        single = [rank_correlation(each.wait, found.history.wait) or 0.0 for each in schedules]
+        yield (
+            f"| {name} | {sum(ranks) / len(ranks):.2f} | {sum(single) / len(single):.2f} | "
+            f"{found.rank_correlation:.2f} | {found.error_percent:+.1f} % | "
+            f"{found.mean_error:,.0f} s |"
+        )
 
 
 def change_rows(folder: Path) -> Iterator[str]:
@@ -190,7 +225,12 @@ def _short(found: Fidelity) -> str:
 def page(folder: Path, data: Path) -> str:
     """Return the page of results."""
     text = (Path(__file__).parent / "fidelity.md").read_text()
-    tables = {"labs": lab_rows(folder), "changes": change_rows(folder), "logs": log_rows(data)}
+    tables = {
+        "labs": lab_rows(folder),
+        "draws": draw_rows(folder),
+        "changes": change_rows(folder),
+        "logs": log_rows(data),
+    }
     for name, rows in tables.items():
         text = text.replace(f"{{{name}}}", "\n".join(rows))
     return text

@@ -110,3 +110,16 @@ def test_rank_correlation_is_pearson_s_of_mean_ranks(pairs):
     under = math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
     found = rank_correlation(*map(np.array, zip(*pairs, strict=True)))
     assert found == (pytest.approx(over / under) if under else None)
+
+
+def test_the_mean_wait_over_several_replays_is_graded():
+    jobs = Workload([0, 0], [10, 10], [10, 10], [1, 1])
+    cluster = Cluster(2)
+
+    def waited(*waits):
+        return Schedule(jobs, cluster, jobs.submit + np.array(waits), "fcfs")
+
+    found = Fidelity(waited(10, 20), waited(0, 20), (waited(20, 40),))
+    assert found.replayed_wait.tolist() == [10, 30]
+    assert (found.mean_wait_replayed, found.mean_error, found.rank_correlation) == (20, 5, 1)
+    assert found.only(np.array([True, False])).mean_wait_replayed == 10

@@ -30,6 +30,23 @@ def test_a_command_line_tells_how_a_job_may_be_spread():
     assert log.labels["wanted_nodes"] == ("n1",)
 
 
+def test_arrays_licenses_and_reservations_are_told():
+    names = "JobID|JobIDRaw|Submit|Start|End|ElapsedRaw|ReqCPUS|ReqTRES|Reservation|SubmitLine"
+    when = "2024-05-01T10:00:00|2024-05-01T10:00:00|2024-05-01T10:01:00|60|8"
+    rows = [
+        f"7_0|7|{when}|cpu=8,license/matlab=2||sbatch --array=0-9%3 run.sh",
+        f"7_1|8|{when}|cpu=8,license/matlab=2||sbatch --array=0-9%3 run.sh",
+        f"9|9|{when}|cpu=8|course|sbatch --reservation=course run.sh",
+    ]
+    log = parse_sacct("\n".join([names, *rows]).encode(), "atlas.sacct")
+    assert log.extra["array"].tolist() == [7, 7, -1]
+    assert log.extra["array_limit"].tolist() == [3, 3, -1]
+    told = [
+        log.label(name, log.extra[name][i]) for name, i in (("licenses", 0), ("reservation", 2))
+    ]
+    assert told == ["matlab:2", "course"]
+
+
 def test_what_is_no_call_of_slurm_or_cannot_be_read_tells_nothing():
     lines = ["python -N 4", "sbatch -N many", "sbatch 'half", "sbatch --wrap=a|b -N 3"]
     columns, labels = with_submit_lines({}, {}, lines)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from queuesmith.base.errors import WorkloadError
+from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+
+if TYPE_CHECKING:
+    from queuesmith.cluster import Cluster, NodeCluster
+    from queuesmith.policy import AnyPolicy
+    from queuesmith.workload import Workload
 
 
 @with_options
@@ -32,6 +37,15 @@ def fidelity(
             "file, or 'infer'.",
         ),
     ] = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Replay slurm() so often, each time looking at other instants, and grade the mean "
+            "wait of each job.",
+        ),
+    ] = 1,
     by: Annotated[
         str | None,
         typer.Option(help="Divide by size, month, user, group or a column such as partition."),
@@ -43,8 +57,9 @@ def fidelity(
 ) -> None:
     """Replay today's policy, and grade how well that agrees with what really happened."""
     load_engine()
-    from queuesmith.cluster import Cluster, NodeCluster
+    from queuesmith.cluster import Cluster
     from queuesmith.cluster.fitting import fitting
+    from queuesmith.cluster.followed import not_followed
     from queuesmith.cluster.sources import machine_from
     from queuesmith.policy import Slurm, as_policy
     from queuesmith.schedule import history
@@ -72,9 +87,10 @@ def fidelity(
             f"the log '{workload.name}' does not tell when its jobs really began, so no replay of "
             "it can be graded. Give a log with starts or waits."
         )
+    policies = _drawn(chosen, fit, cluster, draws)
     with progress(f"replaying {chosen}", quiet=log.quiet) as tick:
-        replayed = simulate_many(fit, cluster, [chosen], progress=tick)[0]
-    judged = Fidelity(real, replayed)
+        replayed, *others = simulate_many(fit, cluster, policies, progress=tick)
+    judged = Fidelity(real, replayed, tuple(others))
     if report is not None:
         from queuesmith.figures.page import write_figures
         from queuesmith.report.fidelity_figures import draw_queues, draw_waits_against
@@ -83,8 +99,10 @@ def fidelity(
         write_figures(figures, report, title=f"{workload.name}: {judged.sentence}")
         tell(f"wrote {report}", quiet=log.quiet)
     explained = reasons(judged)
+    absent = not_followed(found) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
-        print_json({**judged.to_dict(), "explained": explained})
+        left_out = {"not_followed": list(absent)} if found is not None else {}
+        print_json({**judged.to_dict(), **left_out, "explained": explained})
         return
     columns = [by] if by else columns_of(fit)
     rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
@@ -94,7 +112,27 @@ def fidelity(
     if format is Format.table:
         for each in explained:
             print(_told(each))
+        if absent:
+            print(f"Not followed: {', '.join(absent)}.")
         print(judged.sentence)
+
+
+def _drawn(
+    chosen: AnyPolicy, log: Workload, machine: Cluster | NodeCluster, draws: int
+) -> list[AnyPolicy]:
+    """Return the policies to replay: the chosen one, and as often as asked with other clocks."""
+    from queuesmith.cluster import NodeCluster
+    from queuesmith.policy import Slurm
+
+    if draws == 1:
+        return [chosen]
+    if not isinstance(chosen, Slurm) or not isinstance(machine, NodeCluster):
+        raise UsageError(
+            f"--draws {draws} replays with other clocks of Slurm, but {chosen} has no clocks. "
+            "Leave --draws out, or give --machine with a slurm.conf."
+        )
+    first = int(log.submit[0]) + (log.epoch or 0)
+    return [*chosen.with_other_clocks(machine.settings, first, draws)]
 
 
 def _told(row: dict[str, Any]) -> str:

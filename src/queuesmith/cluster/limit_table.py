@@ -1,4 +1,4 @@
-"""The limits of QOS and associations as a table: who is counted together, and the most of each."""
+"""All limits as a table: who is counted together, and the most of each thing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.cluster.licenses import job_licenses, machine_licenses
 from queuesmith.cluster.limits import Amounts, Limits, inherited, share_tree
 from queuesmith.cluster.requests import JobRequests
 from queuesmith.workload import Workload
@@ -15,7 +16,9 @@ from queuesmith.workload.workload import Ints
 if TYPE_CHECKING:
     from queuesmith.cluster.node_cluster import NodeCluster
 
-#: What limits count, in the order of the columns.
+#: More than anything that is counted.
+ENDLESS = 2**62
+#: What limits of QOS and associations count, in the order of the columns.
 COUNTED = ("cores", "nodes", "MB of memory", "GPUs", "jobs")
 
 
@@ -32,10 +35,15 @@ def counted_amounts(requests: JobRequests) -> Ints:
 
 
 class LimitTable:
-    """The limits of QOS and associations, each with who is counted together.
+    """All that jobs hold together up to a limit, each with who is counted together.
+
+    These are the limits of QOS and associations, the tasks of an array that may run at once, and
+    the licenses of the machine.
 
     Attributes
     ----------
+    counted
+        What is counted, in the order of the columns.
     most
         The most of each thing, one row a limit.
     first, of_jobs
@@ -45,15 +53,40 @@ class LimitTable:
     """
 
     def __init__(self, workload: Workload, machine: NodeCluster, requests: JobRequests) -> None:
-        self.amounts = counted_amounts(requests)
+        licenses = machine_licenses(machine)
+        self.counted = (*COUNTED, *(f"licenses of {name}" for name in licenses))
+        held = job_licenses(workload, licenses)
+        self.amounts = np.concatenate([counted_amounts(requests), held], axis=1)
         self._rows: dict[tuple[Any, ...], int] = {}
         self._most: list[list[int]] = []
         lists: list[list[int]] = [[]] * len(workload)
         if machine.enforces_limits:
             lists = self._of_all(workload, machine, requests)
+        lists = self._with_arrays(workload, lists)
+        if licenses:
+            lists = self._with_licenses(lists, held, list(licenses.values()))
         self.first = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
         self.of_jobs = np.array([row for each in lists for row in each], np.int64)
-        self.most: Ints = np.array(self._most, np.int64).reshape(-1, len(COUNTED))
+        self.most: Ints = np.array(self._most, np.int64).reshape(-1, len(self.counted))
+
+    def _with_arrays(self, workload: Workload, lists: list[list[int]]) -> list[list[int]]:
+        """Return the limits of jobs with that of the array that they are tasks of."""
+        unknown = np.full(len(workload), -1, np.int64)
+        array, most = (workload.extra.get(name, unknown) for name in ("array", "array_limit"))
+        lists = list(lists)
+        for job in np.flatnonzero((array >= 0) & (most > 0)):
+            key = ("array", int(array[job]))
+            lists[job] = [*lists[job], *self._row(key, Amounts(jobs=int(most[job])))]
+        return lists
+
+    def _with_licenses(
+        self, lists: list[list[int]], held: Ints, most: list[int]
+    ) -> list[list[int]]:
+        """Return the limits of jobs with that of all licenses, where they need some."""
+        row = len(self._most)
+        self._most.append([*[ENDLESS] * len(COUNTED), *most])
+        need = held.sum(axis=1).tolist()
+        return [[*each, row] if some else each for each, some in zip(lists, need, strict=True)]
 
     def _of_all(
         self, workload: Workload, machine: NodeCluster, requests: JobRequests
@@ -97,5 +130,7 @@ class LimitTable:
             return []
         if key not in self._rows:
             self._rows[key] = len(self._most)
-            self._most.append([2**62 if value is None else value for value in values])
+            more = len(self.counted) - len(COUNTED)
+            self._most.append([ENDLESS if value is None else value for value in values])
+            self._most[-1] += [ENDLESS] * more
         return [self._rows[key]]

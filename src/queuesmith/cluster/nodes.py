@@ -9,6 +9,7 @@ from typing import Literal
 from queuesmith.base.checks import number, whole_number
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.registry import known
+from queuesmith.cluster.billing import billing_weights
 from queuesmith.cluster.hostlist import expanded, folded
 from queuesmith.workload.workload import LARGEST_WIDTH
 
@@ -105,6 +106,9 @@ class Partition:
         Whether the least loaded nodes are taken first.
     preempt_mode, grace_time
         What becomes of jobs here that others preempt, and the seconds they have left then.
+    billing
+        What a second of each resource counts in fair-share, as Slurm writes it:
+        ``CPU=1.0,Mem=0.25G,GRES/gpu=8``; where nothing is said, cores count.
     """
 
     name: str
@@ -133,6 +137,7 @@ class Partition:
     least_loaded: bool = False
     preempt_mode: str | None = None
     grace_time: int = 0
+    billing: str = ""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -141,6 +146,7 @@ class Partition:
         object.__setattr__(self, "nodes", names_of(self.nodes, what))
         known(f"exclusive use of {what} called", self.exclusive, EXCLUSIVE, error=ClusterError)
         number(f"priority of {what}", self.priority, 0, _LARGEST, "Give a number from 0 up.")
+        billing_weights(self.billing, what)
         for name in ("allow_accounts", "deny_accounts", "allow_qos", "deny_qos", "allow_groups"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, least in _LEAST.items():

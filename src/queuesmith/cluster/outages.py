@@ -24,6 +24,8 @@ class Outage:
     planned
         Whether it is known beforehand, so that no job is started that would run into it. One that
         is not ends the jobs that run.
+    reservation
+        The name of the reservation that it is for: jobs that name it run there, and there only.
     """
 
     nodes: tuple[str, ...] = ()
@@ -31,6 +33,7 @@ class Outage:
     end: int | None = None
     reason: str = ""
     planned: bool = True
+    reservation: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", names_of(self.nodes, "an outage"))

@@ -72,6 +72,8 @@ class JobRequests(NamedTuple):
         The row of ``node_sets`` that has the nodes it may run on.
     partition, qos, association
         Numbers of the machine's partition (the first it names), QOS and association; -1: none.
+    reservation
+        The number of the reservation that it names, -1: none that the machine has.
     eligible
         When it can start at all, in seconds of the log.
     node_sets, set_partitions
@@ -93,6 +95,7 @@ class JobRequests(NamedTuple):
     partition: Ints
     qos: Ints
     association: Ints
+    reservation: Ints
     eligible: Ints
     node_sets: Mask
     set_partitions: Mask
@@ -108,6 +111,11 @@ def gpu_types(machine: NodeCluster) -> tuple[str, ...]:
 def node_features(machine: NodeCluster) -> tuple[str, ...]:
     """Return the features that some node has."""
     return tuple(dict.fromkeys(name for kind in machine.kinds for name in kind.features))
+
+
+def reservations(machine: NodeCluster) -> tuple[str, ...]:
+    """Return the names of the reservations that jobs can ask for."""
+    return tuple(dict.fromkeys(each.reservation for each in machine.outages if each.reservation))
 
 
 def node_arrays(machine: NodeCluster) -> NodeArrays:
@@ -171,6 +179,7 @@ def job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
         partition=first,
         qos=_qos(jobs, machine, association),
         association=association,
+        reservation=_numbers_of(jobs.names("reservation"), reservations(machine)),
         eligible=workload.submit + np.maximum(jobs.numbers("eligible_after"), 0),
         node_sets=sets,
         set_partitions=in_partitions,

@@ -47,7 +47,7 @@ class _Reading:
 def machine_of_scontrol(*paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
     """Read what ``scontrol show`` prints, with or without ``-o``, in one file or several.
 
-    Nodes that are down or drained, and reservations for maintenance, become outages.
+    Nodes that are down or drained, and reservations, become outages.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def machine_of_scontrol(*paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
 def with_running(machine: NodeCluster, *paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
     """Return a machine with what ``scontrol show`` tells of it that its slurm.conf cannot.
 
-    These are nodes that are away, reservations for maintenance, and when the controller began.
+    These are nodes that are away, reservations, and when the controller began.
     """
     reading = _read(*paths)
     seen = [
         each
-        for each in (*_away(reading), *_maintenance(reading, timezone))
+        for each in (*_away(reading), *_reservations(reading, timezone))
         if all(node in machine.node_index for node in each.nodes)
     ]
     return replace(
@@ -160,7 +160,7 @@ def _machine(reading: _Reading, timezone: str) -> NodeCluster:
         kinds=joined(kinds),
         name=reading.name or "cluster",
         partitions=tuple(partition(fields, names, {}) for fields in reading.partitions),
-        outages=(*_away(reading), *_maintenance(reading, timezone)),
+        outages=(*_away(reading), *_reservations(reading, timezone)),
         settings={**reading.settings, **_began(reading, timezone)},
         not_understood=dict(reading.strange),
     )
@@ -183,15 +183,18 @@ def _began(reading: _Reading, timezone: str) -> dict[str, str]:
     return {BOOT_TIME: str(fields.number("boot_time", parse=date_parser(zone_of(timezone))))}
 
 
-def _maintenance(reading: _Reading, timezone: str) -> Iterator[Outage]:
-    """Yield the reservations that keep nodes free for maintenance."""
+def _reservations(reading: _Reading, timezone: str) -> Iterator[Outage]:
+    """Yield the reservations: those for maintenance, and those that are for some jobs only."""
     date = date_parser(zone_of(timezone))
     for fields in reading.reservations:
-        if "MAINT" not in (fields.text("flags") or "").upper():
-            continue
+        name, nodes = fields.values["reservationname"], fields.text("nodes")
+        maintenance = "MAINT" in (fields.text("flags") or "").upper()
+        if nodes is None and not maintenance:
+            continue  # of licenses or burst buffers
         yield Outage(
-            expanded(fields.text("nodes") or ""),
+            expanded(nodes or ""),
             begin=fields.number("starttime", parse=date),
             end=fields.number("endtime", parse=date),
-            reason=f"reservation {fields.values['reservationname']}",
+            reason=f"reservation {name}",
+            reservation="" if maintenance else name,
         )

@@ -167,6 +167,7 @@ def partition(fields: Fields, all_nodes: Collection[str], sets: Mapping[str, Any
         least_loaded=_yes(fields, "lln"),
         preempt_mode=fields.text("preemptmode"),
         grace_time=_seconds(fields, "gracetime"),
+        billing=fields.text("tresbillingweights") or "",
     )
 
 

@@ -26,6 +26,7 @@ SCHEDULING = (
     "JobRequeue",
     "KillWait",
     "LaunchParameters",
+    "Licenses",
     "MaxArraySize",
     "MaxJobCount",
     "MaxMemPerCPU",
@@ -75,7 +76,7 @@ _ELSEWHERE = re.compile(
     "debugflags|default.*port|defaultstorage|dependency|disableroot|eio|epilog|extsensors|"
     "federation|forcecheck|frontend|gettimeout|gpufreq|group|hash|health|hostname|http|inactive|"
     "interactive|jobacct|jobcomp|jobcontainer|jobcredential|jobfile|jobsubmit|keepalive|"
-    "killonbadexit|licenses|log|mail|maxbatch|maxdbd|maxjobid|maxnodecount|maxstep|maxtasks|mcs|"
+    "killonbadexit|log|mail|maxbatch|maxdbd|maxjobid|maxnodecount|maxstep|maxtasks|mcs|"
     "message|metrics|mpi|namespace|next_?job|node_?features|plug|power|priorityusagefile|"
     "privatedata|proctrack|prolog|propagate|reboot|reconfig|requeueexit|resume|resv|route|salloc|"
     "sbcast|sched(uler)?(log|port|rootfilter|auth)|scron|site|slurm|srun|state|suspend|switch|task|"
@@ -110,14 +111,14 @@ PARTITION_WORDS = words_of(
     partitionname nodes default state maxtime defaulttime minnodes maxnodes maxcpuspernode
     defmempercpu defmempernode maxmempercpu maxmempernode priority priorityjobfactor
     prioritytier oversubscribe shared exclusiveuser allowaccounts denyaccounts allowqos
-    denyqos allowgroups qos lln preemptmode gracetime
+    denyqos allowgroups qos lln preemptmode gracetime tresbillingweights
     """
 )
 PARTITION_WORDS_ELSEWHERE = words_of(
     """
     allocnodes allownodes alternate cpubind defcpupergpu defmempergpu disablerootjobs hidden
     reqresv rootonly resumetimeout suspendtime suspendtimeout selecttypeparameters
-    maxcpuspersocket powerdownonidle tresbillingweights totalcpus totalnodes nodesets
+    maxcpuspersocket powerdownonidle totalcpus totalnodes nodesets
     overtimelimit jobdefaults tres exclusivetopo topology nodelist allocnode selecttype
     """
 )

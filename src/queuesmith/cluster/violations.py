@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.cluster.levels import levels
-from queuesmith.cluster.limit_table import COUNTED, LimitTable
+from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import JobRequests, gpu_types, job_requests, node_arrays
 from queuesmith.workload.workload import Ints
 
@@ -113,7 +113,7 @@ def _limits(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[
     table = LimitTable(schedule.workload, machine, requests)
     job = np.repeat(np.arange(len(schedule)), np.diff(table.first))
     found: list[str] = []
-    for number, what in enumerate(COUNTED if len(job) else ()):
+    for number, what in enumerate(table.counted if len(job) else ()):
         amount = table.amounts[job, number]
         start, end = schedule.start[job], schedule.end[job]
         held = levels(table.of_jobs, start, start, end, amount)
@@ -122,7 +122,7 @@ def _limits(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[
             first = int(np.argmax(over))
             row = int(held.line[first])
             found.append(
-                f"{held.held[first]} {what} are held at {held.time[first]} where a limit of a QOS "
-                f"or an association allows {table.most[row, number]} together."
+                f"{held.held[first]} {what} are held at {held.time[first]} where a limit "
+                f"allows {table.most[row, number]} together."
             )
     return found

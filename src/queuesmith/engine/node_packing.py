@@ -177,13 +177,13 @@ def _job_table(
 ) -> Ints:
     """Return the table of jobs, its rows in the order of the kernel."""
     room = _most_pieces(requests, nodes)
-    first_follower, next_follower = _followers(after)
+    first_follower, next_follower = followers(after)
     where = (board.job, np.cumsum(room) - room, limits.first[:-1], limits.first[1:])
     rows = (*where, requests.eligible, first_follower, next_follower, think)
     return _frozen(np.stack([row.astype(np.int64) for row in rows]))
 
 
-def _followers(after: Ints) -> tuple[Ints, Ints]:
+def followers(after: Ints) -> tuple[Ints, Ints]:
     """Return who waits for each job, as lists: the first of them, and the next after each."""
     first, following = np.full_like(after, NOBODY), np.full_like(after, NOBODY)
     for job in np.flatnonzero(after >= 0)[::-1]:

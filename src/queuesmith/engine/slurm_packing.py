@@ -9,9 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
-from queuesmith.cluster.limit_table import LimitTable, counted_amounts
-from queuesmith.cluster.limits import share_tree
-from queuesmith.cluster.requests import JobRequests, NodeArrays, job_requests, node_arrays
+from queuesmith.cluster.limit_table import LimitTable
+from queuesmith.cluster.requests import (
+    JobRequests,
+    NodeArrays,
+    job_requests,
+    node_arrays,
+    reservations,
+)
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.slurm_sets import MASK
 from queuesmith.engine.kernels.slurm_state import (
@@ -23,6 +28,7 @@ from queuesmith.engine.kernels.slurm_state import (
     ELIGIBLE,
     EXCLUSIVE,
     FIRST_PIECE,
+    FOLLOWER,
     GPU_TYPE,
     GPUS,
     JOB_ROWS,
@@ -34,17 +40,19 @@ from queuesmith.engine.kernels.slurm_state import (
     MEMORY_PER_CORE,
     MEMORY_PER_NODE,
     MOST,
+    NEXT_FOLLOWER,
     NODE_SET,
     PARTITION,
     PER_NODE,
     PER_TASK,
+    RESERVATION,
     RUNTIME,
     SHAPE,
     SLURM_COUNTERS,
+    THINK,
     TIER,
     USER,
     WHOLE_MEMORY,
-    FairShares,
     Free,
     Hopeful,
     JobLimits,
@@ -56,12 +64,14 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmReplay,
     SlurmRunning,
 )
+from queuesmith.engine.node_packing import followers
+from queuesmith.engine.slurm_worth import Floats, fair_shares, frozen, worth
 from queuesmith.policy.slurm import ENDLESS, SlurmSettings
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import predecessors
 from queuesmith.workload.requests import EXCLUSIVE_USER
 from queuesmith.workload.workload import Ints
 
-Floats = NDArray[np.float64]
 #: So many instants at which nodes have room are kept, one for each node and shape of a job.
 READY_TABLE = 4_000_000
 
@@ -71,7 +81,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
     requests, nodes = job_requests(workload, machine), node_arrays(machine)
     order = by_name(machine)
     limits = LimitTable(workload, machine, requests)
-    shares, association = _shares(workload, machine, requests)
+    shares, association = fair_shares(workload, machine, requests)
     jobs = _jobs(workload, machine, requests, association)
     count, node_count = len(workload), len(order)
     held = min(count, int(nodes.cores.sum()))
@@ -84,7 +94,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
     rows = min(int(jobs[SHAPE].max()) + 1, max(READY_TABLE // node_count, 1))
     return SlurmReplay(
         jobs=jobs,
-        worth=_worth(workload, machine, requests, settings),
+        worth=worth(workload, machine, requests, settings),
         nodes=packed,
         free=_free(packed),
         later=_free(packed),
@@ -95,6 +105,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             node=_zeros(node_count),
             cores=_zeros(node_count),
             usable=_zeros(words),
+            soon=_zeros(words),
             ready=_zeros(words),
             chosen=_zeros(words),
             away=_zeros(words),
@@ -115,6 +126,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             job=_zeros(held + 1),
             due=_zeros(held + 1),
             due_job=_zeros(held + 1),
+            due_node=_zeros(held + 1),
             expected=_zeros(count),
             order=_zeros(count),
         ),
@@ -124,6 +136,10 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             shape=np.full(rows, -1, np.int64),
             checked=_zeros(rows),
             changed=_zeros(node_count),
+            order=np.tile(np.arange(node_count), (rows, 1)),
+            ordered=np.full(rows, -1, np.int64),
+            soon=np.zeros((rows, words), np.int64),
+            reached=_zeros(rows),
         ),
         reserved=Reserved(
             begin=_zeros(records),
@@ -145,15 +161,17 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             first=_whole(limits.first),
             numbers=_whole(limits.of_jobs),
             amounts=_whole(limits.amounts),
-            most=_frozen(limits.most),
+            most=frozen(limits.most),
             used=np.zeros_like(limits.most),
         ),
         queue=_zeros(count + 1),
         spare=_zeros(count + 1),
         priority=np.zeros(count, np.int64),
+        comes=_eligible(workload, machine, requests).copy(),
+        followers=np.zeros((2, max(count, 1)), np.int64),
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
-        blocked=np.zeros(len(machine.partitions), np.bool_),
+        blocked=np.zeros(len(machine.partitions) + len(reservations(machine)), np.bool_),
         knobs=knobs,
         weights=_weights(settings),
         counters=np.zeros(SLURM_COUNTERS, np.int64),
@@ -166,13 +184,7 @@ def _zeros(count: int) -> Ints:
 
 
 def _whole(array: NDArray[Any]) -> Ints:
-    return _frozen(array.astype(np.int64))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array
+    return frozen(array.astype(np.int64))
 
 
 def by_name(machine: NodeCluster) -> Ints:
@@ -206,7 +218,7 @@ def _knobs(workload: Workload, settings: SlurmSettings) -> Ints:
         *(or_endless("bf_node_space_size"), settings.kill_delay, not settings.before_20_02),
     ]
     assert len(values) == KNOBS
-    return _frozen(np.array([int(value) for value in values], np.int64))
+    return frozen(np.array([int(value) for value in values], np.int64))
 
 
 def _weights(settings: SlurmSettings) -> Floats:
@@ -217,7 +229,7 @@ def _weights(settings: SlurmSettings) -> Floats:
         0.5 ** (1.0 / half_life) if half_life > 0 else 1.0,
         settings["FairShareDampeningFactor"],
     ]
-    return _frozen(np.array(values, np.float64))
+    return frozen(np.array(values, np.float64))
 
 
 # -- nodes -----------------------------------------------------------------------------
@@ -237,19 +249,27 @@ def _nodes(
     begins = [-NEVER if o.begin is None else o.begin - epoch for o in machine.outages]
     ends = [NEVER if o.end is None else o.end - epoch for o in machine.outages]
     return SlurmNodes(
-        cores=_frozen(nodes.cores[order]),
-        memory=_frozen(nodes.memory[order]),
-        threads=_frozen(nodes.threads_per_core[order]),
-        weight=_frozen(np.unique(nodes.weight, return_inverse=True)[1].ravel()[order]),
-        leaf=_frozen(_leaves(machine)[order]),
-        gpus=_frozen(nodes.gpus[order]),
+        cores=frozen(nodes.cores[order]),
+        memory=frozen(nodes.memory[order]),
+        threads=frozen(nodes.threads_per_core[order]),
+        weight=frozen(np.unique(nodes.weight, return_inverse=True)[1].ravel()[order]),
+        leaf=frozen(_leaves(machine)[order]),
+        gpus=frozen(nodes.gpus[order]),
         sets=_sets(requests.node_sets[:, order]),
         partitions=_sets(nodes.partitions[:, order]),
-        outage_begin=_frozen(np.array(begins, np.int64)),
-        outage_end=_frozen(np.array(ends, np.int64)),
-        outage_planned=_frozen(np.array([o.planned for o in machine.outages], np.int64)),
+        outage_begin=frozen(np.array(begins, np.int64)),
+        outage_end=frozen(np.array(ends, np.int64)),
+        outage_planned=frozen(np.array([o.planned for o in machine.outages], np.int64)),
+        outage_reservation=frozen(_reservation_numbers(machine)),
         outage_nodes=_sets(away[:, order]),
     )
+
+
+def _reservation_numbers(machine: NodeCluster) -> Ints:
+    """Return the number of the reservation that each outage is for, -1: none."""
+    names = reservations(machine)
+    numbers = {name: i for i, name in enumerate(names)}
+    return np.array([numbers.get(each.reservation, -1) for each in machine.outages], np.int64)
 
 
 def _sets(table: NDArray[np.bool_]) -> Ints:
@@ -259,7 +279,7 @@ def _sets(table: NDArray[np.bool_]) -> Ints:
     padded = np.zeros((len(table), words * per_word), np.int64)
     padded[:, : table.shape[1]] = table
     values = padded.reshape(len(table), words, per_word) << np.arange(per_word)
-    return _frozen(values.sum(axis=2))
+    return frozen(values.sum(axis=2))
 
 
 def _leaves(machine: NodeCluster) -> Ints:
@@ -308,9 +328,13 @@ def _jobs(
     shapes = _shapes(workload, requests)
     partitions = machine.partitions
     least_loaded = "CR_LLN" in machine.settings.get("SelectTypeParameters", "").upper()
+    after, think = predecessors(workload)
+    follower, next_follower = followers(after)
+    # Who waits for another job comes when that is known.
+    eligible = np.where(after < 0, _eligible(workload, machine, requests), NEVER)
     rows = {
-        ELIGIBLE: requests.eligible,
-        ARRIVAL: np.argsort(requests.eligible, kind="stable"),
+        ELIGIBLE: eligible,
+        ARRIVAL: np.argsort(eligible, kind="stable"),
         RUNTIME: workload.runtime,
         LIMIT: np.maximum(-(-workload.walltime // 60) * 60, 60),
         LEAST: np.minimum(requests.least_nodes, requests.cores),
@@ -332,23 +356,30 @@ def _jobs(
         LEAST_LOADED: np.array([p.least_loaded or least_loaded for p in partitions])[
             requests.partition
         ],
+        RESERVATION: requests.reservation,
         SHAPE: shapes,
         KIND: _numbered([shapes, -(-workload.walltime // 60)]),
         FIRST_PIECE: np.cumsum(room) - room,
+        FOLLOWER: follower,
+        NEXT_FOLLOWER: next_follower,
+        THINK: think,
     }
     table = np.empty((JOB_ROWS, len(workload)), np.int64)
     assert sorted(rows) == list(range(JOB_ROWS))
     for row, values in rows.items():
         table[row] = values
-    return _frozen(table)
+    return frozen(table)
 
 
-def _worth(
-    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
-) -> Floats:
-    factor = np.array([*(qos.usage_factor for qos in machine.qos), 1.0])[requests.qos]
-    fixed = _fixed_priority(workload, machine, requests, settings)
-    return _frozen(np.stack([fixed, requests.cores * factor]))
+def _eligible(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
+    """Return when each job comes: not before its reservation begins."""
+    eligible = requests.eligible
+    for number, outage in zip(_reservation_numbers(machine), machine.outages, strict=True):
+        if number >= 0 and outage.begin is not None:
+            begin = outage.begin - (workload.epoch or 0)
+            own = requests.reservation == number
+            eligible = np.where(own, np.maximum(eligible, begin), eligible)
+    return eligible
 
 
 def _shapes(workload: Workload, requests: JobRequests) -> Ints:
@@ -357,7 +388,7 @@ def _shapes(workload: Workload, requests: JobRequests) -> Ints:
         *(requests.least_nodes, requests.most_nodes, requests.cores, requests.cores_per_node),
         *(requests.cores_per_task, requests.memory_per_node, requests.memory_per_core),
         *(requests.whole_memory, requests.gpus_per_node, requests.gpu_type, requests.exclusive),
-        requests.node_set,
+        *(requests.node_set, requests.reservation),
     ]
     if (requests.exclusive == EXCLUSIVE_USER).any():  # then it matters whose jobs are on a node
         columns.append(workload.user)
@@ -373,98 +404,3 @@ def _numbered(columns: list[NDArray[Any]]) -> Ints:
         both = numbers * (int(own.max()) + 1) + own
         numbers = np.unique(both, return_inverse=True)[1].ravel()
     return numbers
-
-
-def _fixed_priority(
-    workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
-) -> Floats:
-    """Return the weighted factors that never change: size, partition, QOS, resources."""
-    if not settings.multifactor:
-        return np.zeros(len(workload))
-    priority = settings["PriorityWeightJobSize"] * _size(workload, machine, settings)
-    for weight, values, number in (
-        ("PriorityWeightPartition", [p.priority for p in machine.partitions], requests.partition),
-        ("PriorityWeightQOS", [float(q.priority) for q in machine.qos], requests.qos),
-    ):
-        factors = np.array([*values, 0.0])  # the last is that of jobs without any
-        priority = priority + settings[weight] * (factors / (factors.max() or 1.0))[number]
-    return priority + _resources(machine, requests, settings)
-
-
-def asked_cores(workload: Workload) -> Ints:
-    """Return the cores that jobs ask for, also where they hold more: a node for themselves."""
-    asked: Ints = workload.extra.get("requested_cores", workload.cores)
-    return np.where(asked > 0, np.minimum(asked, workload.cores), workload.cores)
-
-
-def _size(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> Floats:
-    cores = asked_cores(workload)
-    if "SMALL_RELATIVE_TO_TIME" in settings.flags:
-        minutes = np.maximum(workload.walltime / 60.0, 1.0)
-        return np.minimum(cores / minutes / machine.cores, 1.0)
-    # Without --nodes a job asks for one node at least, however many its tasks will need.
-    stated = workload.extra.get("requested_nodes", np.ones(len(workload), np.int64))
-    nodes = np.maximum(stated, 1) / len(machine.node_names)
-    both: Floats = (nodes + cores / machine.cores) / 2.0
-    return np.clip(1.0 - both if settings.favours_small else both, 0.0, 1.0)
-
-
-def _resources(machine: NodeCluster, requests: JobRequests, settings: SlurmSettings) -> Floats:
-    """Return the part of PriorityWeightTRES: amounts asked for, over those of the machine."""
-    amounts = counted_amounts(requests)
-    names = {"cpu": 0, "node": 1, "mem": 2, "gres/gpu": 3, "billing": 0}
-    nodes = node_arrays(machine)
-    totals = [machine.cores, len(nodes.cores), nodes.memory.sum(), nodes.gpus.sum()]
-    priority = np.zeros(len(requests.cores))
-    for name, weight in settings.tres_weights.items():
-        if name in names:
-            column = names[name]
-            whole = 1 if "NO_NORMAL_TRES" in settings.flags else max(int(totals[column]), 1)
-            priority = priority + weight * amounts[:, column] / whole
-    return priority
-
-
-# -- shares ----------------------------------------------------------------------------
-
-
-def _shares(
-    workload: Workload, machine: NodeCluster, requests: JobRequests
-) -> tuple[FairShares, Ints]:
-    """Return the tree of shares; where none is known, all users have the same share."""
-    if machine.associations:
-        tree = share_tree(machine.associations)
-        parent, shares, is_user = tree.parent, tree.shares, tree.is_user
-        association = requests.association
-    else:
-        user = np.unique(workload.user, return_inverse=True)[1].ravel()
-        count = int(user.max()) + 1
-        parent = np.array([-1, *[0] * count], np.int64)
-        shares = np.ones(count + 1, np.int64)
-        is_user = np.array([False, *[True] * count], np.bool_)
-        association = user + 1
-    level = np.zeros(len(parent), np.int64)
-    for i, above in enumerate(parent):
-        if above >= 0 and shares[i] > 0:
-            level[above] += shares[i]
-    level_shares = np.where(parent >= 0, level[parent], 1)
-    paths = [_path(i, parent) for i in range(len(parent))]
-    path = np.full((len(parent), max(map(len, paths)) + 1), -1, np.int64)
-    for row, steps in zip(path, paths, strict=True):
-        row[: len(steps)] = steps
-    reals = [np.zeros(len(parent)) for _ in range(5)]
-    users = np.flatnonzero(is_user).astype(np.int64)
-    return (
-        FairShares(
-            *(_frozen(parent), _frozen(shares), _frozen(level_shares), _frozen(path)),
-            *(users, np.zeros_like(users), *reals),
-        ),
-        association,
-    )
-
-
-def _path(number: int, parent: Ints) -> list[int]:
-    path: list[int] = []
-    while number > 0:
-        path.insert(0, number)
-        number = int(parent[number])
-    return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,6 +121,26 @@ class Slurm(AnyPolicy):
     def having(self, **parameters: float) -> Slurm:
         """Return the policy with other values of its parameters."""
         return Slurm({**self.parameters, **{n: f"{v:g}" for n, v in parameters.items()}}, self.conf)
+
+    def with_other_clocks(self, machine: Mapping[str, str], first: int, count: int) -> list[Slurm]:
+        """Return the policy and others that look at other instants, ``count`` in all.
+
+        Which instants Slurm looks at decides about single jobs, and a log does not tell them. They
+        are spread over the time between two calculations of priorities.
+
+        Parameters
+        ----------
+        machine
+            What the machine's slurm.conf says, by Slurm's names.
+        first
+            When the first job was submitted, as Unix seconds.
+        count
+            How many policies.
+        """
+        settings = self.settings(machine)
+        known, period = settings.clock_offset(first), settings["PriorityCalcPeriod"]
+        later = [known + math.ceil(period * i / count) for i in range(1, count)]
+        return [self, *(self.having(clock_offset=offset) for offset in later)]
 
     def settings(self, machine: Mapping[str, str]) -> SlurmSettings:
         """Return all settings: those given here, of the slurm.conf, and Slurm's defaults.

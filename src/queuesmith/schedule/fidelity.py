@@ -52,18 +52,32 @@ class Fidelity:
     ----------
     history, replayed
         Schedules of the same jobs.
+    draws
+        Further replays that differ from the first in what nobody knows, such as the instants at
+        which Slurm looked. The mean wait of a job over all replays is then what is graded.
     """
 
     history: Schedule
     replayed: Schedule
+    draws: tuple[Schedule, ...] = ()
 
     def __post_init__(self) -> None:
-        a, b = self.history.workload, self.replayed.workload
-        if not len(a) or not np.array_equal(a.id, b.id) or not np.array_equal(a.submit, b.submit):
-            raise ScheduleError(
-                f"history has {len(a)} jobs of '{a.name}' and the replay {len(b)} of '{b.name}', "
-                "but both must have the same jobs, at least one. Replay the jobs of the history."
-            )
+        a = self.history.workload
+        for b in (each.workload for each in (self.replayed, *self.draws)):
+            same = np.array_equal(a.id, b.id) and np.array_equal(a.submit, b.submit)
+            if not len(a) or not same:
+                raise ScheduleError(
+                    f"history has {len(a)} jobs of '{a.name}' and the replay {len(b)} of "
+                    f"'{b.name}', but both must have the same jobs, at least one. Replay the jobs "
+                    "of the history."
+                )
+
+    @cached_property
+    def replayed_wait(self) -> Floats:
+        """The wait of each job in the replay, in seconds; over several replays its mean."""
+        waits = np.array([each.wait for each in (self.replayed, *self.draws)], np.float64)
+        mean: Floats = waits.mean(axis=0)
+        return mean
 
     @property
     def mean_wait_history(self) -> float:
@@ -73,7 +87,7 @@ class Fidelity:
     @property
     def mean_wait_replayed(self) -> float:
         """The mean wait of the replay, in seconds."""
-        return float(self.replayed.wait.mean())
+        return float(self.replayed_wait.mean())
 
     @property
     def error_percent(self) -> float | None:
@@ -83,22 +97,23 @@ class Fidelity:
     @property
     def median_error_percent(self) -> float | None:
         """The same for the median wait; None where more than half of the jobs never waited."""
-        return _percent(np.median(self.replayed.wait), np.median(self.history.wait))
+        return _percent(np.median(self.replayed_wait), np.median(self.history.wait))
 
     @cached_property
     def mean_error(self) -> float:
         """How many seconds the wait of a job is off on average, whichever way."""
-        return float(np.abs(self.replayed.wait - self.history.wait).mean())
+        return float(np.abs(self.replayed_wait - self.history.wait).mean())
 
     @cached_property
     def rank_correlation(self) -> float | None:
         """Spearman's correlation of the waits; None where all waited alike in one of the two."""
-        return rank_correlation(self.history.wait, self.replayed.wait)
+        return rank_correlation(self.history.wait, self.replayed_wait)
 
     @cached_property
     def within_five_minutes(self) -> float:
         """The share of the jobs whose start is off by five minutes at most."""
-        return float((np.abs(self.replayed.start - self.history.start) <= NEAR_SECONDS).mean())
+        off = np.abs(self.replayed_wait - self.history.wait)
+        return float((off <= NEAR_SECONDS).mean())
 
     @property
     def grade(self) -> Grade:
@@ -117,9 +132,10 @@ class Fidelity:
         """What the grade means, in a sentence or two."""
         replayed, real = self.mean_wait_replayed, self.mean_wait_history
         off = "" if self.error_percent is None else f" ({self.error_percent:+.0f} %)"
+        times = f" {len(self.draws) + 1} times with other clocks" if self.draws else ""
         fact = (
-            f"Replayed under {self.replayed.policy}, jobs wait {_time(replayed)} on average; "
-            f"really they waited {_time(real)}{off}, grade {self.grade}."
+            f"Replayed{times} under {self.replayed.policy}, jobs wait {_time(replayed)} on "
+            f"average; really they waited {_time(real)}{off}, grade {self.grade}."
         )
         if self.grade.trustworthy:
             return f"{fact} What-ifs on this machine can be believed to about that error."
@@ -143,7 +159,8 @@ class Fidelity:
 
     def only(self, jobs: NDArray[np.bool_]) -> Fidelity:
         """Return the same of some of the jobs."""
-        return Fidelity(self.history.select(jobs), self.replayed.select(jobs))
+        draws = tuple(each.select(jobs) for each in self.draws)
+        return Fidelity(self.history.select(jobs), self.replayed.select(jobs), draws)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures, ready for JSON."""
@@ -165,6 +182,7 @@ class Fidelity:
             "trustworthy": self.grade.trustworthy,
             "sentence": self.sentence,
             "policy": self.replayed.policy,
+            "replays": len(self.draws) + 1,
             "workload": self.history.workload.name,
             "jobs": len(self.history),
             "by": {column: self.by(column) for column in columns_of(self.history.workload)},

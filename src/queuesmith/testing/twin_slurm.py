@@ -16,9 +16,11 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import job_requests, node_arrays
-from queuesmith.engine.slurm_packing import asked_cores, by_name
+from queuesmith.engine.slurm_packing import by_name
+from queuesmith.engine.slurm_worth import asked_cores, billed
 from queuesmith.policy.slurm import Slurm
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import predecessors
 
 Nodes = dict[int, tuple[int, int, list[int]]]  # free cores, memory and GPUs of each node
 
@@ -41,6 +43,8 @@ class SlurmTwin:
         self.settings = policy.settings(machine.settings)
         self.requests, self.nodes = job_requests(workload, machine), node_arrays(machine)
         self.asked = asked_cores(workload)
+        self.after, self.think = predecessors(workload)
+        self.billed = billed(machine, self.requests, self.settings)
         self.limits = LimitTable(workload, machine, self.requests)
         self.tasks = [NodeTask(i) for i in range(len(workload))]
         self.waiting: list[NodeTask] = []
@@ -199,7 +203,7 @@ class SlurmTwin:
         asked = self.workload.extra.get("requested_nodes")
         nodes = max(int(asked[i]), 1) if asked is not None else 1
         size = nodes / len(self.order) + float(self.asked[i]) / machine.cores
-        age = min((now - int(self.requests.eligible[i])) / s["PriorityMaxAge"], 1.0)
+        age = min((now - self.comes(task)) / s["PriorityMaxAge"], 1.0)
         highest = max(p.priority for p in machine.partitions) or 1.0
         partition = machine.partitions[int(self.requests.partition[i])].priority / highest
         best_qos = max((q.priority for q in machine.qos), default=0) or 1
@@ -252,7 +256,7 @@ class SlurmTwin:
         seconds = until - max(task.start, self.calculated)
         link = int(self.requests.association[task.place])
         if link >= 0 and seconds > 0:
-            used = float(self.requests.cores[task.place]) * seconds * self.decay(seconds)
+            used = float(self.billed[task.place]) * seconds * self.decay(seconds)
             self.fresh[link] += used
 
     def share_out(self) -> None:
@@ -440,7 +444,7 @@ class SlurmTwin:
         now = first = self.calculated = int(eligible[todo[0].place])
         offset = s.clock_offset(int(self.workload.submit[0]) + (self.workload.epoch or 0))
         interval = int(s["sched_interval"])
-        looked = first - max(int(s["batch_sched_delay"]), offset % interval)
+        looked = first - (offset % interval if offset else int(s["batch_sched_delay"]))
         filled = first - offset % int(s["bf_interval"])
         happened, updated, changed = False, False, False
         self.share_out()
@@ -452,8 +456,8 @@ class SlurmTwin:
                 self.release(task, self.free)
                 self.running.remove(task)
                 event = True
-            while todo and eligible[todo[0].place] == now:
-                task = todo.pop(0)
+            for task in [t for t in todo if self.comes(t) <= now]:
+                todo.remove(task)
                 self.waiting.append(task)
                 self.prioritize(task, now)
                 event = True
@@ -473,6 +477,16 @@ class SlurmTwin:
                     changed = self.backfill_pass(now)
             now += 1
         return [task.start if task.start is not None else -1 for task in self.tasks]
+
+    def comes(self, task: NodeTask) -> float:
+        """Return when a job comes: when it was submitted, or another has ended."""
+        eligible, after = int(self.requests.eligible[task.place]), self.after[task.place]
+        if after < 0:
+            return eligible
+        before = self.tasks[after]
+        if before.start is None:
+            return math.inf
+        return max(eligible, self.end(before) + int(self.think[task.place]))
 
     def end(self, task: NodeTask) -> int:
         """Return when a job is over in truth."""

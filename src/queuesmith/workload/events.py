@@ -32,7 +32,7 @@ _NUMBERS = (
 )
 _TEXTS = (
     *("gpu_type", "constraint", "partition", "qos", "account", "dependency"),
-    *("wanted_nodes", "excluded_nodes"),
+    *("wanted_nodes", "excluded_nodes", "licenses", "reservation"),
 )
 _NUMBER_AT_THE_END = re.compile(r"(?:.*?)([0-9]{1,15})")
 _MOST_TASKS = 10_000_000

@@ -15,6 +15,7 @@ Amounts are whole numbers and -1 where unknown; memory is in MB; texts are numbe
 | ``node_list``, ``allocated_memory``, ``allocated_gpus`` | what it really had |
 | ``attempt`` | 1 for the first run under an id, 2 for the next, after a requeue |
 | ``dependency``, ``array``, ``array_limit`` | what it waits for; its array, how many run at once |
+| ``licenses``, ``reservation`` | as ``--licenses`` spells them; the reservation that it names |
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ SHARED, EXCLUSIVE, EXCLUSIVE_USER = 0, 1, 2
 
 _TRES_MEMORY = re.compile(r"(?:^|,)mem=([^,]*)")
 _TRES_NODES = re.compile(r"(?:^|,)node=([^,]*)")
+_TRES_LICENSES = re.compile(r"(?:^|,)license/([^=,]+)=([0-9]+)")
 _TRES_GPUS = re.compile(r"(?:^|,)gres/gpu(?::([^=,]+))?=([^,]*)")
 
 
@@ -82,6 +84,11 @@ def job_resources(text: str) -> JobResources:
         memory=_or_unknown(megabytes, memory[1], -1) if memory else -1,
         gpus=Gpus(plain if plain >= 0 or not type_ else typed, type_),
     )
+
+
+def licenses_in(text: str) -> str:
+    """Return the licenses in a list of resources: ``cpu=8,license/matlab=2`` is ``matlab:2``."""
+    return ",".join(f"{name}:{amount}" for name, amount in _TRES_LICENSES.findall(text))
 
 
 def gpus_in(text: str) -> Gpus:
@@ -196,16 +203,28 @@ def attempts(ids: Sequence[str]) -> Ints | None:
     return np.array(numbers, np.int64)
 
 
+#: Columns of sacct that are texts, and what they are called here.
+_TEXTS = {
+    "constraints": "constraint",
+    "nodelist": "node_list",
+    "flags": "flags",
+    "reservation": "reservation",
+}
+
+
 def _texts_of(
     texts: Mapping[str, Sequence[str]],
     asked: list[JobResources] | None,
     per_node: list[Gpus] | None,
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for source, name in (("constraints", "constraint"), ("nodelist", "node_list"), ("flags",) * 2):
+    for source, name in _TEXTS.items():
         if source in texts:
             nothing = ("none assigned", "none", "(null)")
             found[name] = ["" if t.strip().lower() in nothing else t for t in texts[source]]
+    listed = _each(texts.get("reqtres"), licenses_in)
+    if listed is not None and any(listed):
+        found["licenses"] = listed
     if per_node is not None:
         found["gpu_type"] = [gpus.type for gpus in per_node]
     elif asked is not None:

@@ -62,7 +62,7 @@ USED_COLUMNS = (
     *("submit", "start", "end", "elapsed", "elapsedraw", "timelimit", "timelimitraw"),
     *("alloccpus", "ncpus", "reqcpus", "alloctres", "reqtres", "allocnodes", "nnodes"),
     *("eligible", "reqmem", "reqgres", "reqnodes", "ntasks", "constraints", "flags", "nodelist"),
-    "submitline",
+    *("submitline", "reservation"),
 )
 #: Columns that may hold the separator; the one that does must be the last.
 FREE_TEXTS = ("jobname", "constraints", "submitline")
@@ -463,12 +463,20 @@ def _further_columns(table: _Table) -> tuple[dict[str, NDArray[Any]], dict[str, 
     if "jobid" in table.columns:
         table.convert("jobid", job_number, "a job id")
         extra["jobid"] = np.array([text.strip() for text in table.columns["jobid"]], dtype=str)
+        if (arrays := _arrays(table.columns["jobid"])).any():
+            extra["array"] = np.where(arrays > 0, arrays, -1)
     if "cluster" not in extra and (again := attempts(_ids(table))) is not None:
         extra["attempt"] = again
     asked, names = request_columns(table.columns)
     if "submitline" in table.columns:
         asked, names = with_submit_lines(asked, names, table.columns["submitline"])
     return {**extra, **asked}, {**labels, **names}
+
+
+def _arrays(ids: list[str]) -> Ints:
+    """Return the array of each job, 0 where it is none: ``4711_3`` is a task of 4711."""
+    bases = (text.strip().partition("_") for text in ids)
+    return np.array([int(base) if task and base.isdecimal() else 0 for base, task, _ in bases])
 
 
 def _ids(table: _Table) -> list[str]:

@@ -21,6 +21,7 @@ SHORT = {
     "F": "nodefile",
     "G": "gpus",
     "J": "job-name",
+    "L": "licenses",
     "N": "nodes",
     "n": "ntasks",
     "p": "partition",
@@ -168,6 +169,7 @@ _MEANING: dict[str, Callable[[str], dict[str, Any]]] = {
     "gpus": _gpus("gpus"),
     "gpus-per-node": _gpus("gpus_per_node"),
     "gres": _generic,
+    "licenses": _one("licenses", str),
     "mem": _one("memory_per_node", megabytes),
     "mem-per-cpu": _one("memory_per_core", megabytes),
     "nodelist": _one("wanted_nodes", str),
@@ -178,6 +180,7 @@ _MEANING: dict[str, Callable[[str], dict[str, Any]]] = {
     "oversubscribe": lambda _: {"exclusive": SHARED},
     "partition": _one("partition", str),
     "qos": _one("qos", str),
+    "reservation": _one("reservation", str),
     "time": _one("time", duration),
     "uid": _one("user", str),
 }

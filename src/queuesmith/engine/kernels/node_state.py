@@ -60,8 +60,6 @@ NEXT_ARRIVAL, DEPENDENT, RELEASES, EXTRA, BOOKED_ENDS, NEXT_RETURN, STUCK = rang
 NODE_COUNTERS = COUNTERS + 14
 #: The number of a layer that differs nowhere from the one below.
 NO_LAYER = -1
-#: What limits count: cores, nodes, memory, GPUs, jobs.
-COUNTED = 5
 #: Of two users who have a node for themselves at different times.
 SEVERAL = -2
 
@@ -141,7 +139,7 @@ def over_limit(state, job):
     of_job, amounts = state.board.job, state.amounts
     for i in range(of_job[FIRST_LIMIT, job], of_job[LAST_LIMIT, job]):
         number = state.limits[i]
-        for what in range(COUNTED):
+        for what in range(amounts.shape[1]):
             amount = amounts[job, what]
             if amount > 0 and state.used[number, what] + amount > state.limit[number, what]:
                 return True
@@ -153,7 +151,7 @@ def count_in_limits(state, job, sign):
     """Count what a job holds in its limits, or no more."""
     of_job = state.board.job
     for i in range(of_job[FIRST_LIMIT, job], of_job[LAST_LIMIT, job]):
-        for what in range(COUNTED):
+        for what in range(state.amounts.shape[1]):
             state.used[state.limits[i], what] += sign * state.amounts[job, what]
 
 

@@ -34,6 +34,7 @@ from queuesmith.engine.kernels.slurm_state import (
     PARTITION,
     PASSES,
     QUEUED,
+    RESERVATION,
     USER,
     over_limit,
     start_on_nodes,
@@ -112,7 +113,7 @@ def _clear(table, now, window):
 def _place(replay, job, now, records):
     """Start a job or plan it; tells what came of it, how many records there are, and from when."""
     jobs, knobs, hopeful = replay.jobs, replay.knobs, replay.hopeful
-    usable, limit = replay.choice.usable, jobs[LIMIT, job]
+    usable, limit, record = replay.choice.usable, jobs[LIMIT, job], 0
     kind, this_pass = jobs[KIND, job], replay.counters[PASSES]
     # Where a job that asks for the same could not start, there is even less room by now.
     later = hopeful.begin[kind] if hopeful.tried[kind] == this_pass else now
@@ -122,8 +123,8 @@ def _place(replay, job, now, records):
     while True:
         begin = later
         copy(usable, replay.nodes.sets[jobs[NODE_SET, job]])
-        later = _leave_out_reserved(replay.reserved, usable, begin, begin + limit)
-        leave_out_outages(replay.nodes, usable, begin, begin + limit)
+        record, later = _leave_out_reserved(replay.reserved, usable, record, begin, begin + limit)
+        leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, begin, begin + limit)
         start, count = NOBODY, 0
         if at_least(usable, jobs[LEAST, job]):
             last = later if later != NOBODY else NEVER
@@ -159,16 +160,20 @@ def _rounded(knobs, instant):
 
 
 @kernel
-def _leave_out_reserved(table, usable, begin, end):
-    """Take from a set the nodes that are reserved; return when to look again, -1: never."""
-    record, later = 0, NOBODY
-    while record != NOBODY and table.begin[record] <= end:
-        if table.end[record] > begin:
-            if later == NOBODY and table.next[record] != NOBODY:
-                later = table.end[record]
-            keep_common(usable, table.free[record])
+def _leave_out_reserved(table, usable, record, begin, end):
+    """Take from a set the nodes that are reserved between two instants.
+
+    Looks from a record on; returns the first that matters, and when to look again, -1: never.
+    """
+    while table.end[record] <= begin and table.next[record] != NOBODY:
         record = table.next[record]
-    return later
+    later = table.end[record] if table.next[record] != NOBODY else NOBODY
+    other = record if table.end[record] > begin else NOBODY
+    while other != NOBODY and table.begin[other] <= end:
+        if not keep_common(usable, table.free[other]):
+            break
+        other = table.next[other]
+    return record, later
 
 
 @kernel

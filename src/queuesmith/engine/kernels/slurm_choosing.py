@@ -3,7 +3,7 @@
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_ready import room_on
-from queuesmith.engine.kernels.slurm_sets import SHIFT, remove_all
+from queuesmith.engine.kernels.slurm_sets import SHIFT, keep_common, lowest, remove_all
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
     EXCLUSIVE,
@@ -15,11 +15,21 @@ from queuesmith.engine.kernels.slurm_state import (
 
 
 @kernel
-def leave_out_outages(nodes, usable, now, end):
-    """Take from a set of nodes those that are away, or will be before an end."""
+def leave_out_outages(nodes, reservation, usable, now, end):
+    """Take from a set of nodes those that are away, or will be before an end.
+
+    A job of a reservation, which comes when that begins, runs on its nodes and ends within its
+    time, or else waits until it is over like all others.
+    """
     for outage in range(len(nodes.outage_begin)):
+        begins, ends = nodes.outage_begin[outage], nodes.outage_end[outage]
         until = end if nodes.outage_planned[outage] else now + 1
-        if nodes.outage_begin[outage] < until and nodes.outage_end[outage] > now:
+        if reservation != NOBODY and nodes.outage_reservation[outage] == reservation:
+            if now < ends < end:
+                usable[:] = 0
+            elif now < ends:
+                keep_common(usable, nodes.outage_nodes[outage])
+        elif begins < until and ends > now:
             remove_all(usable, nodes.outage_nodes[outage])
 
 
@@ -32,19 +42,18 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
     """
     size, cores, heaviest = 0, 0, -1
     for word in range(len(ready)):
-        bits, node = ready[word], word << SHIFT
+        bits = ready[word]
         while bits:
-            if bits & 1:
-                room = room_on(jobs, nodes, job, free, node)
-                if room > 0:
-                    choice.candidate[size] = node
-                    choice.room[size] = room
-                    choice.left[size] = room
-                    size += 1
-                    cores += room
-                    heaviest = max(heaviest, nodes.weight[node])
-            bits >>= 1
-            node += 1
+            node = (word << SHIFT) + lowest(bits)
+            bits &= bits - 1
+            room = room_on(jobs, nodes, job, free, node)
+            if room > 0:
+                choice.candidate[size] = node
+                choice.room[size] = room
+                choice.left[size] = room
+                size += 1
+                cores += room
+                heaviest = max(heaviest, nodes.weight[node])
     if size < jobs[LEAST, job] or cores < jobs[CORES, job]:
         return 0
     for weight in range(heaviest + 1):

@@ -9,7 +9,6 @@ from queuesmith.engine.kernels.slurm_state import (
     BILLING,
     DAMPENING,
     DECAY,
-    ELIGIBLE,
     FAIR_TREE,
     FIXED_PRIORITY,
     HELD,
@@ -26,7 +25,7 @@ from queuesmith.engine.kernels.slurm_state import (
 def prioritize(replay, job, now):
     """Compute the priority of a job."""
     jobs, weights = replay.jobs, replay.weights
-    age = min((now - jobs[ELIGIBLE, job]) / replay.knobs[MAX_AGE], 1.0)
+    age = min((now - replay.comes[job]) / replay.knobs[MAX_AGE], 1.0)
     fair = replay.shares.factor[jobs[ASSOCIATION, job]] if jobs[ASSOCIATION, job] >= 0 else 0.0
     priority = (
         replay.worth[FIXED_PRIORITY, job]
@@ -76,7 +75,10 @@ def _used(billing, weights, seconds):
 
 @kernel
 def recalculate(replay, now):
-    """Let usage decay, count what was used since, and compute all shares and priorities anew."""
+    """Let usage decay, count what was used since, and compute all shares and priorities anew.
+
+    Tells whether the order of the waiting jobs has changed.
+    """
     shares, counters, running = replay.shares, replay.counters, replay.running
     decay = replay.weights[DECAY] ** (now - counters[LAST_CALC])
     for i in range(len(shares.usage)):
@@ -104,7 +106,7 @@ def recalculate(replay, now):
     for i in range(counters[QUEUED]):
         prioritize(replay, replay.queue[i], now)
     standing = (replay.jobs, replay.priority)
-    sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
+    return sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
 
 
 @kernel

@@ -3,7 +3,8 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_sets import has, put, remove
+from queuesmith.engine.kernels.slurm_sets import SHIFT, lowest, put, remove
+from queuesmith.engine.kernels.slurm_sorting import sort
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
     EXCLUSIVE,
@@ -77,6 +78,8 @@ def ready_row(jobs, nodes, free, ready, job, changes):
             else:
                 ready.at[row, node] = LATER
                 remove(ready.now[row], node)
+    if seen == -1:
+        ready.ordered[row] = -1
     ready.shape[row] = shape
     ready.checked[row] = changes
     return row
@@ -120,25 +123,61 @@ def release_until(pieces, running, free, later, node, last):
 
 
 @kernel
-def first_ready(jobs, nodes, free, later, pieces, expected, job, at, usable):
-    """Return when the first of some nodes has room, and find that out of all of them."""
-    first = NEVER
+def order_row(jobs, nodes, free, later, pieces, expected, ready, row, job, changes, spare):
+    """Bring the nodes of a row into the order in which they will have room for a job."""
+    if ready.ordered[row] == changes:
+        return
+    at = ready.at[row]
     for node in range(len(at)):
-        if has(usable, node):
-            if at[node] == LATER:
-                copy_node(later, free, node)
-                at[node] = _ready_at(jobs, nodes, later, pieces, expected, job, node)
-            first = min(first, at[node])
+        if at[node] == LATER:
+            copy_node(later, free, node)
+            at[node] = _ready_at(jobs, nodes, later, pieces, expected, job, node)
+    sort(ready.order[row], spare, len(at), _has_room_before, at)
+    ready.ordered[row] = changes
+    ready.soon[row, :] = 0
+    ready.reached[row] = 0
+
+
+@kernel
+def _has_room_before(at, node, other):
+    return at[node] < at[other]
+
+
+@kernel
+def find_soon(ready, row, instant):
+    """Find the nodes of a row that have room by an instant, from those of the last instant."""
+    at, order, soon, place = ready.at[row], ready.order[row], ready.soon[row], ready.reached[row]
+    while place < len(order) and at[order[place]] <= instant:
+        put(soon, order[place])
+        place += 1
+    while place > 0 and at[order[place - 1]] > instant:
+        place -= 1
+        remove(soon, order[place])
+    ready.reached[row] = place
+
+
+@kernel
+def first_ready(at, nodes):
+    """Return when the first of some nodes has room."""
+    first = NEVER
+    for word in range(len(nodes)):
+        bits = nodes[word]
+        while bits:
+            first = min(first, at[(word << SHIFT) + lowest(bits)])
+            bits &= bits - 1
     return first
 
 
 @kernel
-def find_ready(at, usable, instant, found):
-    """Find the nodes of a set that have room by an instant; return how many."""
+def leave_out_later(at, nodes, instant, found):
+    """Find those of some nodes that have room by an instant; return how many."""
     count = 0
-    found[:] = 0
-    for node in range(len(at)):
-        if at[node] <= instant and has(usable, node):
-            put(found, node)
-            count += 1
+    for word in range(len(nodes)):
+        bits, kept = nodes[word], 0
+        while bits:
+            if at[(word << SHIFT) + lowest(bits)] <= instant:
+                kept |= bits & -bits
+                count += 1
+            bits &= bits - 1
+        found[word] = kept
     return count

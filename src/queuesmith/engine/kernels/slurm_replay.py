@@ -4,25 +4,22 @@ from numba import void
 
 from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import copy
-from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER
+from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER, NOBODY
+from queuesmith.engine.kernels.slurm_arrivals import (
+    admit_due,
+    next_arrival,
+    release_followers,
+)
 from queuesmith.engine.kernels.slurm_backfill import backfill
 from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
-from queuesmith.engine.kernels.slurm_priority import (
-    insert_sorted,
-    note_use,
-    prioritize,
-    recalculate,
-    share_out,
-)
+from queuesmith.engine.kernels.slurm_priority import note_use, recalculate, share_out
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_starting import choose_now
 from queuesmith.engine.kernels.slurm_state import (
-    ARRIVAL,
     BACKFILLS,
     BATCH_DELAY,
     BF_INTERVAL,
     CALC_PERIOD,
-    ELIGIBLE,
     HELD,
     LAST_CALC,
     LIMIT,
@@ -31,6 +28,7 @@ from queuesmith.engine.kernels.slurm_state import (
     PARTITION,
     QUEUE_DEPTH,
     QUEUED,
+    RESERVATION,
     SCHED_INTERVAL,
     SLURM_REPLAY,
     STUCK,
@@ -44,7 +42,8 @@ from queuesmith.engine.kernels.slurm_state import (
 def start_by_priority(replay, now, depth):
     """Start jobs by priority; the first of a partition that cannot start stops the partition.
 
-    Its nodes are left alone, too, for jobs of other partitions. Returns how many started.
+    Its nodes are left alone, too, for jobs of other partitions. One of a reservation stops that
+    reservation alone. Returns how many started.
     """
     jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.queue
     usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.away
@@ -55,26 +54,28 @@ def start_by_priority(replay, now, depth):
         job = queue[i]
         queue[left] = job
         left += 1
-        partition = jobs[PARTITION, job]
+        partition, reservation = jobs[PARTITION, job], jobs[RESERVATION, job]
+        lane = partition if reservation == NOBODY else len(nodes.partitions) + reservation
         if i >= depth or stopped == len(blocked):
             if started == 0:
                 left = counters[QUEUED]
                 break
             continue
-        if blocked[partition] or over_limit(replay.limits, job):
+        if blocked[lane] or over_limit(replay.limits, job):
             continue
         copy(usable, nodes.sets[jobs[NODE_SET, job]])
         remove_all(usable, away)
-        leave_out_outages(nodes, usable, now, now + jobs[LIMIT, job])
+        leave_out_outages(nodes, reservation, usable, now, now + jobs[LIMIT, job])
         count = choose_now(replay, job, usable)
         if count > 0:
             start_on_nodes(replay, job, count, now)
             started += 1
             left -= 1
             continue
-        blocked[partition] = True
+        blocked[lane] = True
         stopped += 1
-        add_all(away, nodes.partitions[partition])
+        if reservation == NOBODY:
+            add_all(away, nodes.partitions[partition])
     counters[QUEUED] = left
     return started
 
@@ -94,25 +95,11 @@ def end_due(replay, now):
     """Release what jobs that end now hold; tell whether any did."""
     running, ended = replay.running, False
     while replay.counters[HELD] > 0 and running.end[0] == now:
-        note_use(replay, end_next(replay), now)
+        job = end_next(replay)
+        note_use(replay, job, now)
+        release_followers(replay, job, now)
         ended = True
     return ended
-
-
-@kernel
-def admit_due(replay, now):
-    """Let jobs join the queue that are eligible from now on; tell whether any did."""
-    jobs, counters = replay.jobs, replay.counters
-    arrived = counters[ARRIVED]
-    first = arrived
-    while arrived < jobs.shape[1] and jobs[ELIGIBLE, jobs[ARRIVAL, arrived]] == now:
-        job = jobs[ARRIVAL, arrived]
-        prioritize(replay, job, now)
-        insert_sorted(jobs, replay.priority, replay.queue, job, counters[QUEUED])
-        counters[QUEUED] += 1
-        arrived += 1
-    counters[ARRIVED] = arrived
-    return arrived > first
 
 
 @kernel
@@ -126,10 +113,12 @@ def replay_slurm(replay):
     """
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
     count = jobs.shape[1]
-    first = jobs[ELIGIBLE, jobs[ARRIVAL, 0]]
+    first = next_arrival(replay)
     calculation = first + knobs[CALC_PERIOD] - knobs[OFFSET] % knobs[CALC_PERIOD]
     filled = first - knobs[OFFSET] % knobs[BF_INTERVAL]
-    looked = first - max(knobs[BATCH_DELAY], knobs[OFFSET] % knobs[SCHED_INTERVAL])
+    # Since the controller began, the main scheduler has looked at an empty queue.
+    pause = knobs[OFFSET] % knobs[SCHED_INTERVAL] if knobs[OFFSET] > 0 else knobs[BATCH_DELAY]
+    looked = first - pause
     counters[LAST_CALC] = first
     share_out(replay.shares, knobs, replay.weights)
     happened, updated, changed = False, False, False  # since each looked last
@@ -138,9 +127,7 @@ def replay_slurm(replay):
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:
             break
-        now = min(returning, calculation)
-        if counters[ARRIVED] < count:
-            now = min(now, jobs[ELIGIBLE, jobs[ARRIVAL, counters[ARRIVED]]])
+        now = min(returning, calculation, next_arrival(replay))
         if counters[HELD] > 0:
             now = min(now, running.end[0])
         if waiting or happened:
@@ -155,9 +142,8 @@ def replay_slurm(replay):
         if now == returning:
             returning = next_return(replay.nodes.outage_end, now)
         if now == calculation:
-            recalculate(replay, now)
+            changed |= recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]
-            changed = True
         happened |= event
         updated |= event
         changed |= event
@@ -172,7 +158,7 @@ def replay_slurm(replay):
             if waiting and changed and knobs[BACKFILLS]:
                 changed = backfill(replay, now) > 0
         # Where nothing runs or comes and both have looked in vain, nothing will ever start.
-        lone = waiting and counters[HELD] == 0 and counters[ARRIVED] == count
+        lone = waiting and counters[HELD] == 0 and next_arrival(replay) == NEVER
         if not lone or returning != NEVER:
             idle = NEVER
         elif idle == NEVER:

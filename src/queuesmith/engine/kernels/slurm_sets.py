@@ -1,10 +1,22 @@
 """Sets of nodes: bits in whole numbers, 32 nodes each."""
 
+import numpy as np
+
 from queuesmith.compiled import kernel
 
 #: How many nodes a number holds, as a power of two.
 SHIFT = 5
 MASK = 31
+#: A number in which every run of five bits occurs once, and the place of the run at each shift.
+DE_BRUIJN = 0x077CB531
+PLACES = np.zeros(32, np.int64)
+PLACES[[(DE_BRUIJN << place >> 27) & 31 for place in range(32)]] = np.arange(32)
+
+
+@kernel
+def lowest(bits):
+    """Return the place of the lowest bit that is set among 32, of which one at least is."""
+    return PLACES[((bits & -bits) * DE_BRUIJN >> 27) & 31]
 
 
 @kernel
@@ -27,9 +39,12 @@ def remove(nodes, node):
 
 @kernel
 def keep_common(nodes, others):
-    """Leave in a set what is in another, too."""
+    """Leave in a set what is in another, too; tell whether anything is left."""
+    left = 0
     for i in range(len(nodes)):
         nodes[i] &= others[i]
+        left |= nodes[i]
+    return left != 0
 
 
 @kernel

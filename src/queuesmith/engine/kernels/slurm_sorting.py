@@ -7,15 +7,17 @@ from queuesmith.compiled import kernel
 def sort(items, spare, size, before, context):
     """Sort the first items so that none comes before the one on its left; equals keep their order.
 
-    Parts that are in order already are passed over.
+    Parts that are in order already are passed over. Tells whether anything was out of order.
     """
-    width = 1
+    width, moved = 1, False
     while width < size:
         for low in range(0, size, 2 * width):
             middle, high = min(low + width, size), min(low + 2 * width, size)
             if middle < high and before(context, items[middle], items[middle - 1]):
                 _merge(items, spare, low, middle, high, before, context)
+                moved = True
         width *= 2
+    return moved
 
 
 @kernel

@@ -5,12 +5,14 @@ from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NOBODY
 from queuesmith.engine.kernels.slurm_choosing import choose_nodes
 from queuesmith.engine.kernels.slurm_ready import (
-    find_ready,
+    find_soon,
     first_ready,
+    leave_out_later,
+    order_row,
     ready_row,
     release_until,
 )
-from queuesmith.engine.kernels.slurm_sets import at_least, has, keep_common
+from queuesmith.engine.kernels.slurm_sets import SHIFT, at_least, has, keep_common, lowest
 from queuesmith.engine.kernels.slurm_state import (
     ALIGNED,
     CHANGES,
@@ -28,6 +30,25 @@ def _row(replay, job):
     return ready_row(
         replay.jobs, replay.nodes, replay.free, replay.ready, job, replay.counters[CHANGES]
     )
+
+
+@kernel
+def _ordered_row(replay, job):
+    row = _row(replay, job)
+    order_row(
+        replay.jobs,
+        replay.nodes,
+        replay.free,
+        replay.later,
+        replay.pieces,
+        replay.running.expected,
+        replay.ready,
+        row,
+        job,
+        replay.counters[CHANGES],
+        replay.choice.candidate,
+    )
+    return row
 
 
 @kernel
@@ -51,66 +72,60 @@ def earliest_start(replay, job, usable, now, end):
     count = choose_now(replay, job, usable)
     if count > 0:
         return now, count
-    row, times = _row(replay, job), replay.running.expected
-    first = first_ready(
-        replay.jobs,
-        replay.nodes,
-        replay.free,
-        replay.later,
-        replay.pieces,
-        times,
-        job,
-        replay.ready.at[row],
-        usable,
-    )
-    if first > end:
+    row, soon = _ordered_row(replay, job), replay.choice.soon
+    find_soon(replay.ready, row, end)
+    copy(soon, replay.ready.soon[row])
+    keep_common(soon, usable)
+    if not at_least(soon, replay.jobs[LEAST, job]):
         return NOBODY, 0
-    running, pieces, knobs = replay.running, replay.pieces, replay.knobs
-    own, due, due_job = replay.jobs[FIRST_PIECE], running.due, running.due_job
+    running, knobs, first = replay.running, replay.knobs, first_ready(replay.ready.at[row], soon)
+    due, due_job, pieces = running.due, running.due_job, (replay.pieces, replay.jobs[FIRST_PIECE])
     window, held = 30, replay.counters[HELD]
-    place = _next_on(pieces, own, due_job, usable, 0, held)
+    place = _next_on(running, pieces, usable, 0, held)
     while place < held:
         barrier = _barrier(knobs, due[place], window)
         # A group ends with the last job that is due by then, or else with the next on these nodes.
         place = _last_due(due, place, held, barrier + window)
-        last = _next_on(pieces, own, due_job, usable, place, held)
+        last = _next_on(running, pieces, usable, place, held)
         place = last + 1
         if last == held:
-            last = _last_on(pieces, own, due_job, usable, held - 1)
+            last = _last_on(running, pieces, usable, held - 1)
         if due[last] > end:
             break
         if due[last] >= first:
-            count = _choose_after(replay, job, row, usable, due_job[last])
+            count = _choose_after(replay, job, row, soon, due_job[last])
             if count > 0:
                 return _when_gone(knobs, due[last], now), count
         window = _longer(knobs, window)
         while knobs[ALIGNED] and place < held and due[place] > barrier + window:
             window = _longer(knobs, window)
-        place = _next_on(pieces, own, due_job, usable, min(place, held), held)
+        place = _next_on(running, pieces, usable, min(place, held), held)
     return NOBODY, 0
 
 
 @kernel
-def _next_on(pieces, first_piece, due_job, nodes, place, held):
+def _next_on(running, pieces, nodes, place, held):
     """Return the first place from one on of a running job that is on a node of a set."""
-    while place < held and not _is_on(pieces, first_piece[due_job[place]], due_job[place], nodes):
+    while place < held and not _is_on(running, pieces, place, nodes):
         place += 1
     return place
 
 
 @kernel
-def _last_on(pieces, first_piece, due_job, nodes, place):
+def _last_on(running, pieces, nodes, place):
     """Return the last place up to one of a running job that is on a node of a set."""
-    while not _is_on(pieces, first_piece[due_job[place]], due_job[place], nodes):
+    while not _is_on(running, pieces, place, nodes):
         place -= 1
     return place
 
 
 @kernel
-def _is_on(pieces, first, job, nodes):
-    found = False
-    for piece in range(first, first + pieces.count[job]):
-        found |= has(nodes, pieces.node[piece])
+def _is_on(running, pieces, place, nodes):
+    if running.due_node[place] != NOBODY:
+        return has(nodes, running.due_node[place])
+    (table, first_piece), job, found = pieces, running.due_job[place], False
+    for piece in range(first_piece[job], first_piece[job] + table.count[job]):
+        found |= has(nodes, table.node[piece])
     return found
 
 
@@ -148,12 +163,15 @@ def _when_gone(knobs, due, now):
 
 
 @kernel
-def _choose_after(replay, job, row, usable, last):
+def _choose_after(replay, job, row, soon, last):
     """Choose nodes as they will be when a job and all that are due before it are gone."""
     ready, least = replay.choice.ready, replay.jobs[LEAST, job]
-    if find_ready(replay.ready.at[row], usable, replay.running.expected[last], ready) < least:
+    if leave_out_later(replay.ready.at[row], soon, replay.running.expected[last], ready) < least:
         return 0
-    for node in range(len(replay.ready.changed)):
-        if has(ready, node):
+    for word in range(len(ready)):
+        bits = ready[word]
+        while bits:
+            node = (word << SHIFT) + lowest(bits)
             release_until(replay.pieces, replay.running, replay.free, replay.later, node, last)
+            bits &= bits - 1
     return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.later)

@@ -28,7 +28,8 @@ KNOBS = 22
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
-SLURM_COUNTERS = COUNTERS + 7
+NEXT_ARRIVAL, COMING = range(COUNTERS + 7, COUNTERS + 9)
+SLURM_COUNTERS = COUNTERS + 9
 # Rows of the table of jobs, who are known by their position: when they come and how long they last;
 ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
 # nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
@@ -36,14 +37,14 @@ LEAST, MOST, CORES, PER_NODE, PER_TASK = range(4, 9)
 # memory, and GPUs on each node;
 MEMORY_PER_NODE, MEMORY_PER_CORE, WHOLE_MEMORY, GPUS, GPU_TYPE = range(9, 14)
 # where they may run, and whose they are;
-EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED = range(14, 21)
-# what is the same for jobs that ask for the same, and that for as long; where their pieces stand.
-SHAPE, KIND, FIRST_PIECE = range(21, 24)
-JOB_ROWS = 24
+EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED, RESERVATION = range(14, 22)
+# what is the same for jobs that ask for the same, and that for as long; where their pieces stand;
+SHAPE, KIND, FIRST_PIECE = range(22, 25)
+# who waits for a job's end, who waits for the same besides, and how long it thinks then.
+FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
+JOB_ROWS = 28
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
-#: What limits count: cores, nodes, memory, GPUs, jobs.
-COUNTED = 5
 
 
 class JobLimits(NamedTuple):
@@ -75,11 +76,12 @@ class SlurmNodes(NamedTuple):
     outage_begin: Any
     outage_end: Any
     outage_planned: Any
+    outage_reservation: Any  # whose jobs may run there, and nowhere else; -1: nobody's
     outage_nodes: Any
 
 
 SLURM_NODES = types.NamedTuple(
-    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 3 + [FROZEN_INT_TABLE],
+    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 4 + [FROZEN_INT_TABLE],
     SlurmNodes,
 )
 
@@ -106,13 +108,14 @@ class NodeChoice(NamedTuple):
     node: Any  # those chosen, and the cores that are held there
     cores: Any
     usable: Any  # sets of nodes
+    soon: Any
     ready: Any
     chosen: Any
     away: Any
     switches: Any  # first, last, number and cores of the nodes of each
 
 
-CHOICE_TYPE = types.NamedTuple([INTS] * 9 + [INT_TABLE], NodeChoice)
+CHOICE_TYPE = types.NamedTuple([INTS] * 10 + [INT_TABLE], NodeChoice)
 
 
 class NodePieces(NamedTuple):
@@ -138,11 +141,12 @@ class SlurmRunning(NamedTuple):
     job: Any
     due: Any
     due_job: Any
+    due_node: Any  # the node of a job that has one only, -1 of others
     expected: Any  # of each job, the end that Slurm expects
     order: Any  # of each job, its place among all that have begun
 
 
-SLURM_RUNNING = types.NamedUniTuple(INTS, 6, SlurmRunning)
+SLURM_RUNNING = types.NamedUniTuple(INTS, 7, SlurmRunning)
 
 
 class Ready(NamedTuple):
@@ -156,9 +160,13 @@ class Ready(NamedTuple):
     shape: Any  # whose row it is
     checked: Any  # how many changes of nodes the row has seen
     changed: Any  # of each node, its last change
+    order: Any  # nodes, those first that have room first
+    ordered: Any  # how many changes of nodes the order has seen
+    soon: Any  # the nodes that have room by some instant,
+    reached: Any  # and how many these are
 
 
-READY_TYPE = types.NamedTuple([INT_TABLE, INT_TABLE, INTS, INTS, INTS], Ready)
+READY_TYPE = types.NamedTuple([INT_TABLE] * 2 + [INTS] * 3 + [INT_TABLE, INTS] * 2, Ready)
 
 
 class Reserved(NamedTuple):
@@ -228,6 +236,8 @@ class SlurmReplay(NamedTuple):
     queue: Any
     spare: Any  # for sorting it
     priority: Any
+    comes: Any  # when each job comes, as far as that is known
+    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -242,7 +252,8 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, INTS, TRUTHS, FROZEN_INTS, FROZEN_REALS, INTS, INTS),
+        *(INTS, INTS, INTS, INTS, INT_TABLE, INTS, INTS, TRUTHS),
+        *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
 )
@@ -260,11 +271,18 @@ def _move_end(running, goal, source):
 
 
 @kernel
+def _move_due(running, goal, source):
+    running.due[goal] = running.due[source]
+    running.due_job[goal] = running.due_job[source]
+    running.due_node[goal] = running.due_node[source]
+
+
+@kernel
 def over_limit(limits, job):
     """Tell whether a limit of its QOS or association keeps a job from starting."""
     for i in range(limits.first[job], limits.first[job + 1]):
         number = limits.numbers[i]
-        for what in range(COUNTED):
+        for what in range(limits.amounts.shape[1]):
             amount = limits.used[number, what] + limits.amounts[job, what]
             if limits.amounts[job, what] > 0 and amount > limits.most[number, what]:
                 return True
@@ -274,7 +292,7 @@ def over_limit(limits, job):
 @kernel
 def _count_in_limits(limits, job, sign):
     for i in range(limits.first[job], limits.first[job + 1]):
-        for what in range(COUNTED):
+        for what in range(limits.amounts.shape[1]):
             limits.used[limits.numbers[i], what] += sign * limits.amounts[job, what]
 
 
@@ -384,11 +402,11 @@ def start_on_nodes(replay, job, count, now):
     running.job[place] = job
     place = size
     while place > 0 and running.due[place - 1] > due:
-        running.due[place] = running.due[place - 1]
-        running.due_job[place] = running.due_job[place - 1]
+        _move_due(running, place, place - 1)
         place -= 1
     running.due[place] = due
     running.due_job[place] = job
+    running.due_node[place] = replay.choice.node[0] if count == 1 else NOBODY
     counters[HELD] = size + 1
 
 
@@ -407,8 +425,7 @@ def end_next(replay):
     while running.due_job[place] != job:
         place += 1
     for i in range(place, size):
-        running.due[i] = running.due[i + 1]
-        running.due_job[i] = running.due_job[i + 1]
+        _move_due(running, i, i + 1)
     first = replay.jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
         give_back(pieces, piece, replay.free)

@@ -1,0 +1,80 @@
+"""What a machine's configuration asks of Slurm that a replay under ``slurm(...)`` does not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
+
+#: Settings that matter where they are not one of these values.
+_OFF = {
+    "PreemptType": ("preempt/none",),
+    "PrioritySiteFactorPlugin": ("", "none", "(null)"),
+    "PriorityUsageResetPeriod": ("none",),
+    "PriorityWeightAssoc": ("0",),
+    "SuspendTime": ("none", "infinite", "-1", "0"),
+    "TopologyPlugin": ("topology/none", "topology/default", "topology/flat", "topology/tree"),
+}
+_SCHEDULER_WORDS = (
+    *("assoc_limit_stop", "bf_busy_nodes", "bf_hetjob_prio", "bf_job_part_count_reserve"),
+    *("bf_ignore_newly_avail_nodes", "bf_licenses", "bf_max_job_assoc", "bf_max_job_array_resv"),
+    *("bf_max_job_user_part", "bf_max_time", "bf_min_age_reserve", "bf_min_prio_reserve"),
+    *("bf_one_resv_per_job", "bf_running_job_reserve", "bf_yield_interval", "defer"),
+    *("defer_batch", "max_switch_wait", "nohold_on_prolog_fail", "pack_serial_at_end"),
+    *("partition_job_depth", "preempt_reorder_count", "preempt_strict_order"),
+    *("sched_max_job_start", "whole_hetjob"),
+)
+_PRIORITY_FLAGS = ("ACCRUE_ALWAYS", "CALCULATE_RUNNING", "INCR_ONLY")
+_QOS_FLAGS = ("NoReserve", "OverPartQOS", "RequiresReservation", "UsageFactorSafe")
+_USED_SO_FAR = ("core_minutes", "running_core_minutes", "minutes")
+
+
+def not_followed(machine: NodeCluster) -> tuple[str, ...]:
+    """Return what a machine is set up for and a replay leaves out, each as a few words."""
+    found = [*_settings(machine), *_partitions(machine), *_qos(machine), *_limits(machine)]
+    return tuple(dict.fromkeys(found))
+
+
+def _settings(machine: NodeCluster) -> Iterator[str]:
+    for name, plain in _OFF.items():
+        value = machine.settings.get(name, plain[0])
+        if value.lower() not in plain:
+            yield f"{name}={value}"
+    stated = machine.settings.get("SchedulerParameters", "").split(",")
+    names = {part.partition("=")[0].strip().lower() for part in stated}
+    yield from (f"SchedulerParameters={word}" for word in _SCHEDULER_WORDS if word in names)
+    flags = machine.settings.get("PriorityFlags", "").upper().split(",")
+    yield from (f"PriorityFlags={flag}" for flag in _PRIORITY_FLAGS if flag in flags)
+
+
+def _partitions(machine: NodeCluster) -> Iterator[str]:
+    for partition in machine.partitions:
+        if partition.oversubscribe > 1:
+            yield f"OverSubscribe of partition {partition.name}"
+        if partition.max_cores_per_node is not None:
+            yield f"MaxCPUsPerNode of partition {partition.name}"
+
+
+def _qos(machine: NodeCluster) -> Iterator[str]:
+    for qos in machine.qos:
+        flags = {flag.lower() for flag in qos.flags}
+        yield from (f"{flag} of QOS {qos.name}" for flag in _QOS_FLAGS if flag.lower() in flags)
+
+
+def _limits(machine: NodeCluster) -> Iterator[str]:
+    if not machine.enforces_limits:
+        return
+    owners = [(f"QOS {qos.name}", qos.limits) for qos in machine.qos]
+    owners += [(f"account {link.account}", link.limits) for link in machine.associations]
+    for owner, limits in owners:
+        if _counts_what_was_used(limits):
+            yield f"limits of {owner} on what was used so far"
+
+
+def _counts_what_was_used(limits: Limits) -> bool:
+    amounts = [getattr(limits, name) for name in AMOUNTS_OF_LIMITS]
+    return any(getattr(each, what) is not None for each in amounts for what in _USED_SO_FAR)

@@ -1,0 +1,81 @@
+"""When jobs come to Slurm's queue: when they are submitted, or when another job has ended."""
+
+from queuesmith.compiled import kernel
+from queuesmith.compiled.heap import rise, sink
+from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY
+from queuesmith.engine.kernels.slurm_priority import insert_sorted, prioritize
+from queuesmith.engine.kernels.slurm_state import (
+    ARRIVAL,
+    COMING,
+    ELIGIBLE,
+    FOLLOWER,
+    NEXT_ARRIVAL,
+    NEXT_FOLLOWER,
+    QUEUED,
+    THINK,
+)
+
+
+@kernel
+def _time_at(heap, place):
+    return heap[0, place]
+
+
+@kernel
+def _move(heap, goal, source):
+    heap[0, goal] = heap[0, source]
+    heap[1, goal] = heap[1, source]
+
+
+@kernel
+def release_followers(replay, job, now):
+    """Let those who wait for a job that ends now come when they have thought."""
+    jobs, counters, heap = replay.jobs, replay.counters, replay.followers
+    follower = jobs[FOLLOWER, job]
+    while follower != NOBODY:
+        time = max(replay.comes[follower], now + jobs[THINK, follower])
+        replay.comes[follower] = time
+        place = rise(heap, counters[COMING], time, _time_at, _move)
+        heap[0, place] = time
+        heap[1, place] = follower
+        counters[COMING] += 1
+        follower = jobs[NEXT_FOLLOWER, follower]
+
+
+@kernel
+def next_arrival(replay):
+    """Return when the next job comes, as far as that is known."""
+    jobs, counters, instant = replay.jobs, replay.counters, NEVER
+    if counters[NEXT_ARRIVAL] < jobs.shape[1]:
+        instant = jobs[ELIGIBLE, jobs[ARRIVAL, counters[NEXT_ARRIVAL]]]
+    return min(instant, replay.followers[0, 0]) if counters[COMING] > 0 else instant
+
+
+@kernel
+def _pop_next(replay):
+    """Take the next job that comes, from either list."""
+    jobs, counters, heap = replay.jobs, replay.counters, replay.followers
+    if counters[COMING] == 0 or next_arrival(replay) < heap[0, 0]:
+        counters[NEXT_ARRIVAL] += 1
+        return jobs[ARRIVAL, counters[NEXT_ARRIVAL] - 1]
+    job, size = heap[1, 0], counters[COMING] - 1
+    time, last = heap[0, size], heap[1, size]
+    place = sink(heap, 0, size, time, _time_at, _move)
+    heap[0, place] = time
+    heap[1, place] = last
+    counters[COMING] = size
+    return job
+
+
+@kernel
+def admit_due(replay, now):
+    """Let jobs join the queue that come now; tell whether any did."""
+    counters = replay.counters
+    before = counters[ARRIVED]
+    while next_arrival(replay) == now:
+        job = _pop_next(replay)
+        prioritize(replay, job, now)
+        insert_sorted(replay.jobs, replay.priority, replay.queue, job, counters[QUEUED])
+        counters[QUEUED] += 1
+        counters[ARRIVED] += 1
+    return counters[ARRIVED] > before
