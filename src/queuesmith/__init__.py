@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from queuesmith.learning.pareto import pareto_front
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
+    from queuesmith.planning.gap import gap
     from queuesmith.planning.solve import solve
     from queuesmith.policy import Order, Policy
     from queuesmith.policy.own_metrics import add_metric
@@ -67,6 +68,7 @@ __all__ = [
     "confidence",
     "demo_workload",
     "from_frame",
+    "gap",
     "history",
     "knapsack",
     "lublin",
@@ -111,6 +113,7 @@ __getattr__, __dir__ = door(
         ),
         "learning.pareto": ("pareto_front",),
         "planning": ("Snapshot",),
+        "planning.gap": ("gap",),
         "planning.solve": ("solve",),
         "policy": (
             "Order",

@@ -171,7 +171,7 @@ def _print_study(found: GapStudy, format: Format) -> None:
     if format is Format.csv:
         print_rows([asdict(step) for step in found.steps], format)
         return
-    print_table([{"what": what, "value": value} for what, value in found.rows()])
+    print_table([{"what": what, "value": value} for what, value in found.facts()])
     print_table([_telling(step) for step in found.telling()])
     print_sentences(found.conclusion)
 

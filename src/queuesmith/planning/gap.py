@@ -14,6 +14,7 @@ import numpy as np
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.frames import Framed
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.planning.options import SolveOptions
@@ -65,8 +66,8 @@ class GapStep:
         return self.quality / self.policy_seconds
 
 
-@dataclass(frozen=True)
-class GapStudy:
+@dataclass(frozen=True, repr=False)
+class GapStudy(Framed):
     """The steps of a replay, each compared with its optimum."""
 
     steps: Sequence[GapStep]
@@ -90,7 +91,17 @@ class GapStudy:
             "mean_seconds": float(self.column("seconds").mean()),
         }
 
-    def rows(self) -> list[tuple[str, Any]]:
+    def __repr__(self) -> str:
+        return (
+            f"<GapStudy of {len(self.steps):,} steps by {self.objective}: a loss of "
+            f"{float(self.column('loss_percent').mean()):.2g} % on average>"
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each step."""
+        return [asdict(step) for step in self.steps]
+
+    def facts(self) -> list[tuple[str, Any]]:
         """Return the averages and further facts, in the order in which they are shown."""
         further = {
             "objective": self.objective,
@@ -138,7 +149,7 @@ class GapStudy:
         text = io.StringIO()
         writer = csv.DictWriter(text, [each.name for each in fields(GapStep)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(step) for step in self.steps)
+        writer.writerows(self.rows())
         write_bytes(path, text.getvalue().encode())
 
 
