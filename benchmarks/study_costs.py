@@ -1,6 +1,7 @@
 """What studies cost beside their units: python -m benchmarks.study_costs EXPERIMENT.
 
-overhead   processor time beside that of the units, on Dask and in processes of this machine
+overhead   processor time beside that of the units, on Dask and in processes of this machine; where
+           units sleep instead of computing (--sleep), also on a machine that others use
 workers    the time of two local processes against one; wants a quiet machine
 memory     ten thousand small units: memory of coordinator and worker on the way
 """
@@ -18,8 +19,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from benchmarks.study_kills import SLOW
 from queuesmith.campaign import Study, run_study
 from queuesmith.campaign.study_file import Log
+from queuesmith.policy.own_metrics import add_metric
 from queuesmith.study.dask_engines import DaskEngine
 from queuesmith.study.engines import Engine, LocalEngine
 
@@ -32,6 +35,9 @@ def main() -> int:
     parser.add_argument("experiment", choices=experiments)
     parser.add_argument("--chunk", type=float, default=30.0)
     parser.add_argument("--seeds", type=int, default=400, help="overhead, workers: 4 units each")
+    parser.add_argument(
+        "--sleep", type=float, default=0.0, help="overhead: units sleep, not compute"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = experiments[options.experiment](options, Path(folder))
@@ -39,9 +45,12 @@ def main() -> int:
     return 0
 
 
-def study(seeds: int, jobs: int) -> Study:
+def study(seeds: int, jobs: int, own_metrics: tuple[str, ...] = ()) -> Study:
     logs = (Log("lublin", generate="lublin", jobs=jobs, cores=128, load=0.9),)
-    return Study("costs", logs, POLICIES, seeds=tuple(range(seeds)))
+    metrics = ("mean_wait", *(add_metric(each) for each in own_metrics))
+    return Study(
+        "costs", logs, POLICIES, seeds=tuple(range(seeds)), metrics=metrics, own_metrics=own_metrics
+    )
 
 
 def processor_time(_: int = 0) -> float:
@@ -58,7 +67,7 @@ def overhead(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     from distributed import LocalCluster
 
     with (
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
         DaskEngine(cluster.scheduler_address) as engine,
     ):
         on_dask = beside(engine, options, folder / "dask")
@@ -69,20 +78,28 @@ def overhead(options: argparse.Namespace, folder: Path) -> dict[str, object]:
 
 def beside(engine: Engine, options: argparse.Namespace, folder: Path) -> dict[str, float]:
     run_study(study(1, 500), engine, folder / "warm", chunk_seconds=0)
+    slow = folder / "slow.py"
+    slow.write_text(SLOW.format(sleep=options.sleep))
     whole = study(options.seeds, 10_000)
+    if options.sleep:
+        whole = study(options.seeds, 500, (f"{slow}:slow_wait",))
+    began = time.monotonic()
     own, theirs = time.process_time(), engine.submit(processor_time, 0).result()
     _, course = run_study(whole, engine, folder / "run", chunk_seconds=options.chunk)
     own = time.process_time() - own
     theirs = engine.submit(processor_time, 1).result() - theirs
     more = own + theirs - course.seconds
+    work = course.seconds + course.computed * options.sleep
     return {
         "units": course.computed,
+        "seconds by the clock": round(time.monotonic() - began, 1),
+        "seconds that the units slept": round(course.computed * options.sleep, 1),
         "shards": course.chunks,
         "workers lost": course.lost,
         "processor seconds of units": round(course.seconds, 2),
         "of the worker beside them": round(theirs - course.seconds, 2),
         "of coordinator and scheduler": round(own, 2),
-        "overhead, per cent": round(100 * more / course.seconds, 2),
+        "overhead, per cent": round(100 * more / work, 2),
         "milliseconds a unit": round(1000 * more / course.computed, 2),
     }
 

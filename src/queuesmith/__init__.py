@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from queuesmith.planning import Snapshot
     from queuesmith.planning.gap import gap
     from queuesmith.planning.solve import solve
-    from queuesmith.policy import Order, Policy
+    from queuesmith.policy import Backfill, Order, OwnBackfill, Policy
     from queuesmith.policy.own_metrics import add_metric
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from queuesmith.workload.tables import from_frame
 
 __all__ = [
+    "Backfill",
     "Cluster",
     "Comparison",
     "EtcMatrix",
@@ -56,6 +57,7 @@ __all__ = [
     "NodeCluster",
     "Objective",
     "Order",
+    "OwnBackfill",
     "Policy",
     "QueuesmithError",
     "Schedule",
@@ -116,7 +118,9 @@ __getattr__, __dir__ = door(
         "planning.gap": ("gap",),
         "planning.solve": ("solve",),
         "policy": (
+            "Backfill",
             "Order",
+            "OwnBackfill",
             "Policy",
         ),
         "policy.own_metrics": ("add_metric",),
