@@ -24,7 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.lab import lab
 from benchmarks.study_kills import Processes
+from queuesmith import simulate
 from queuesmith.knobs import Knobs, TaskJobs, knapsack
 from queuesmith.running import Bag, RunState, read_state, run_bags
 from queuesmith.running.dispatch import log_priority
@@ -50,7 +52,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=2000, help="rate, exactly: how many")
     parser.add_argument("--on", default="local", help="rate, exactly: local, dask or slurm")
     parser.add_argument("--kills", type=int, default=5, help="exactly: workers to kill")
-    parser.add_argument("--cpus", type=int, default=16, help="figure1: CPUs that Slurm has")
+    parser.add_argument("--granule", type=float, default=1.0, help="figure1: seconds of a task")
     parser.add_argument("--port", type=int, default=18788)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -313,44 +315,70 @@ def dask(*words: str) -> subprocess.Popen[bytes]:
 
 
 def figure1(options: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Process days of granules on Slurm in three ways.
+    """Process days of granules on a real Slurm in three ways, each beside its replay.
 
     ``regular`` is the paper's: a day is one job on one processor, its granules one after another.
     ``a job a task`` gives each granule to the batch queue. ``bags`` runs them in workers that are
     jobs of the same queue.
     """
-    days, granules, seconds = 6, 30, 1.0
-    width = options.cpus // options.cores  # so that as many jobs run at once as there are workers
-    regular = batch([f"for i in $(seq {granules}); do sleep {seconds}; done"] * days, width)
-    single = batch([f"sleep {seconds}"] * (days * granules), width)
-    began = time.monotonic()
-    with SlurmEngine(SlurmJobs(options.cores, interface="lo", minutes=30)) as engine:
-        engine._client.wait_for_workers(options.cores, timeout=300)
-        ready = time.monotonic() - began
-        bags = [Bag(f"day-{i}", (f"sleep {seconds}",) * granules, runtime=1) for i in range(days)]
-        state = run_bags(bags, engine, folder / "run")
-        bagged = max(row["end"] for row in state.rows())
-    ideal = days * granules * seconds / options.cores
+    days, granules, seconds = 6, 30, options.granule
+    with lab(options.cores):
+        measured = {
+            "regular": batch([f"for i in $(seq {granules}); do sleep {seconds}; done"] * days),
+            "a job a task": batch([f"sleep {seconds}"] * (days * granules)),
+        }
+        measured["bags"], ready = bagged(options, days, granules, folder)
+    foretold = {
+        "regular": forecast(days, granules * seconds, options.cores),
+        "a job a task": forecast(days * granules, seconds, options.cores),
+        "bags": forecast(days * granules, seconds, options.cores),
+    }
     return {
         "days": days,
         "granules a day": granules,
+        "seconds a granule": seconds,
         "cores": options.cores,
-        "ideal": ideal,
-        "regular": round(regular, 1),
-        "a job a task": round(single, 1),
-        "bags": round(bagged, 1),
+        "measured": {way: round(spent, 1) for way, spent in measured.items()},
+        "foretold": foretold,
         "until all workers were there": round(ready, 1),
-        "bags against regular, per cent shorter": round(100 * (1 - bagged / regular), 1),
-        "bags against a job a task, per cent shorter": round(100 * (1 - bagged / single), 1),
+        "bags against regular, per cent shorter": shorter(measured, "regular"),
+        "so foretold": shorter(foretold, "regular"),
+        "bags against a job a task, per cent shorter": shorter(measured, "a job a task"),
         "load of the machine (1 min)": round(os.getloadavg()[0], 1),
     }
 
 
-def batch(commands: list[str], width: int) -> float:
-    """Give each command to Slurm as a job; return how long all took."""
+def bagged(
+    options: argparse.Namespace, days: int, granules: int, folder: Path
+) -> tuple[float, float]:
+    """Run days as bags in workers that are jobs; return how long that took, and their start."""
+    began = time.monotonic()
+    with SlurmEngine(SlurmJobs(options.cores, interface="lo", minutes=30)) as engine:
+        engine._client.wait_for_workers(options.cores, timeout=300)
+        ready = time.monotonic() - began
+        task = (f"sleep {options.granule}",) * granules
+        bags = [Bag(f"day-{i}", task, runtime=options.granule) for i in range(days)]
+        state = run_bags(bags, engine, folder / "run")
+        return max(row["end"] for row in state.rows()), ready
+
+
+def forecast(jobs: int, seconds: float, cores: int) -> float:
+    """Return how long a replay says that so many jobs of one core take, all submitted at once."""
+    tenths = np.full(jobs, round(10 * seconds))
+    log = Workload(
+        submit=np.zeros(jobs, int), runtime=tenths, walltime=tenths, cores=tenths * 0 + 1
+    )
+    return simulate(log, cores=cores, policy="fcfs+easy").value("makespan") / 10
+
+
+def shorter(ways: dict[str, float], other: str) -> float:
+    return round(100 * (1 - ways["bags"] / ways[other]), 1)
+
+
+def batch(commands: list[str]) -> float:
+    """Give each command to Slurm as a job of one core; return how long all took."""
     began = time.monotonic()
     words = ["sbatch", "--parsable", "--ntasks=1", "--mem=100", "--output=/dev/null"]
-    words.append(f"--cpus-per-task={width}")
     for command in commands:
         subprocess.run([*words, "--wrap", command], check=True, stdout=subprocess.DEVNULL)
     while True:

@@ -3,6 +3,9 @@
 The same study is computed twice: by one process, undisturbed; and in another folder, on Dask and on
 Slurm in turn, while workers, coordinator, Dask's scheduler and slurmctld are killed (kill -9) at
 random moments and the same command is simply given again. The two tables must be equal to the bit.
+
+With --sleep a metric of the study's own sleeps in each unit, so that chunks of half a minute, and
+hours of work, fit on a machine that others use, too. Work is then counted in units, all alike.
 """
 
 from __future__ import annotations
@@ -18,7 +21,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
+
+from benchmarks.lab import KillableLab, lab
 
 STUDY = """
 name = "kills"
@@ -26,7 +33,7 @@ policies = ["fcfs", "fcfs+easy", "sjf+easy", "f1+easy", "wfp3+easy", "unicep+eas
             "ljf+easy", "fcfs+conservative", "sjf+conservative", "power(alpha=1)+easy"]
 seeds = {seeds}
 load_factors = [0.8, 1.0]
-metrics = ["mean_wait", "mean_bounded_slowdown", "awrt", "utilization"]
+metrics = ["mean_wait", "mean_bounded_slowdown", "awrt", "utilization"{slow}]
 """ + "".join(
     f"""
 [[logs]]
@@ -44,6 +51,14 @@ load = {load}
         ("bags-128", "bag-of-tasks", 128, 0.9),
     )
 )
+#: A metric that takes its time.
+SLOW = """
+import time
+
+def slow_wait(schedule):
+    time.sleep({sleep})
+    return schedule.wait.mean()
+"""
 MARK = "QUEUESMITH_KILLS"
 
 
@@ -54,17 +69,19 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=25)
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--chunk", type=float, default=2.0)
+    parser.add_argument("--every", type=float, default=8.0, help="seconds between two kills")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--port", type=int, default=18787)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--lab", type=Path, help="the folder of a Slurm lab (its pid/slurmctld)")
-    parser.add_argument("--lab-up", help="the command that starts what of the lab is down")
+    parser.add_argument("--sleep", type=float, default=0.0, help="seconds that a unit sleeps")
+    parser.add_argument("--slurm", action="store_true", help="on a real Slurm, too, started here")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     study = options.folder / "kills.toml"
-    study.write_text(STUDY.format(seeds=options.seeds, jobs=options.jobs))
     expected = alone(study, options)
-    report = disturbed(study, options)
+    write_study(study, options, options.sleep)
+    with lab(options.workers) if options.slurm else nullcontext() as slurm:
+        report = disturbed(study, options, slurm)
     report["equal to the bit"] = (
         expected == (options.folder / "killed" / "results.sqlite").read_bytes()
     )
@@ -72,7 +89,15 @@ def main() -> int:
     return 0 if report["equal to the bit"] else 1
 
 
+def write_study(study: Path, options: argparse.Namespace, sleep: float) -> None:
+    slow = ', "slow.py:slow_wait"' if options.sleep else ""
+    study.write_text(STUDY.format(seeds=options.seeds, jobs=options.jobs, slow=slow))
+    study.with_name("slow.py").write_text(SLOW.format(sleep=sleep))
+
+
 def alone(study: Path, options: argparse.Namespace) -> bytes:
+    """Compute the study by one process, which need not sleep."""
+    write_study(study, options, 0.0)
     words = ["study", "run", str(study), "--workers", "1", "--folder", str(study.parent / "alone")]
     subprocess.run(command(words), check=True, stdout=subprocess.DEVNULL)
     return (study.parent / "alone" / "results.sqlite").read_bytes()
@@ -129,7 +154,9 @@ class Cluster:
         )
 
 
-def disturbed(study: Path, options: argparse.Namespace) -> dict[str, object]:
+def disturbed(
+    study: Path, options: argparse.Namespace, slurm: KillableLab | None
+) -> dict[str, Any]:
     chance, processes = random.Random(options.seed), Processes()
     cluster = Cluster(processes, options)
     folder = study.parent / "killed"
@@ -142,7 +169,7 @@ def disturbed(study: Path, options: argparse.Namespace) -> dict[str, object]:
             if run is None or run.poll() is not None:
                 if run is not None and run.returncode == 0:
                     break
-                engine = chance.choice(["dask", "slurm"]) if options.lab else "dask"
+                engine = chance.choice(["dask", "slurm"]) if slurm is not None else "dask"
                 if engine == "dask":
                     cluster.up()
                 run = subprocess.Popen(
@@ -151,9 +178,9 @@ def disturbed(study: Path, options: argparse.Namespace) -> dict[str, object]:
                     stdout=subprocess.DEVNULL,
                 )
                 commands += 1
-            time.sleep(chance.uniform(4, 12))
+            time.sleep(chance.uniform(0.5, 1.5) * options.every)
             if len(kills) < options.kills and run.poll() is None:
-                what = kill_something(chance, processes, engine, run, options)
+                what = kill_something(chance, processes, run, slurm if engine == "slurm" else None)
                 kills.append((time.time(), engine, what))
                 print(
                     f"{time.time() - began:6.0f} s: kill {len(kills)}: {engine} {what}", flush=True
@@ -164,7 +191,12 @@ def disturbed(study: Path, options: argparse.Namespace) -> dict[str, object]:
         for pid in processes.found("dask"):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    return counted(folder, kills, commands, time.time() - began)
+    report = counted(folder, kills, commands, time.time() - began)
+    work = report["units"] * options.sleep or report["processor seconds of the units"]
+    twice = report["units in two shards"] * options.sleep
+    spent = twice + report["seconds of these chunks until the next kill"]
+    report["repeated, per cent of the work, at most"] = round(100 * spent / work, 2)
+    return report
 
 
 def words(
@@ -180,9 +212,8 @@ def words(
 def kill_something(
     chance: random.Random,
     processes: Processes,
-    engine: str,
     run: subprocess.Popen[bytes],
-    options: argparse.Namespace,
+    slurm: KillableLab | None,
 ) -> str:
     what = chance.choice(["worker", "worker", "coordinator", "other"])
     if what == "worker":
@@ -195,46 +226,45 @@ def kill_something(
         run.kill()
         run.wait()
         return "coordinator"
-    if engine == "dask":
+    if slurm is None:
         for pid in processes.found("dask", "scheduler"):
             os.kill(pid, signal.SIGKILL)
         return "Dask's scheduler"
-    os.kill(int((options.lab / "pid" / "slurmctld").read_text()), signal.SIGKILL)
+    slurm.kill_controller()
     time.sleep(chance.uniform(2, 6))
-    subprocess.run(options.lab_up, shell=True, check=True, stdout=subprocess.DEVNULL)
+    slurm.restart_controller()
     return "slurmctld"
 
 
 def counted(
     folder: Path, kills: list[tuple[float, str, str]], commands: int, seconds: float
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Count the work that was repeated: units in two shards, and chunks that no shard came of.
 
-    A killed worker leaves the note of what it was busy with; what it had done by then is at most
-    the time from the note to the kill.
+    A killed worker leaves the note of what it was busy with. How many units it had done by then
+    nobody knows; at most all that it can do in the time from the note to the next kill, at the pace
+    of those chunks that came to their end.
     """
-    once: dict[str, float] = {}
-    twice = 0.0
-    for path in folder.glob("shard-*.json"):
-        for name, result in json.loads(path.read_bytes()).items():
-            twice += result["seconds"] if name in once else 0.0
-            once.setdefault(name, result["seconds"])
+    shards = [json.loads(path.read_bytes()) for path in folder.glob("shard-*.json")]
+    names = [name for shard in shards for name in shard]
+    units = len(set(names))
     lost = 0.0
     for note in folder.glob("busy-*.json"):
         begun = note.stat().st_mtime
         after = [at for at, _, _ in kills if at >= begun]
         lost += min(after) - begun if after else 0.0
-    work = sum(once.values())
     return {
-        "units": len(once),
+        "units": units,
         "kills": len(kills),
         "killed": {what: sum(k[2] == what for k in kills) for what in {k[2] for k in kills}},
         "commands": commands,
         "seconds": round(seconds),
-        "processor seconds of the units": round(work, 1),
-        "of units computed twice": round(twice, 1),
-        "of chunks lost, at most": round(lost, 1),
-        "repeated, per cent": round(100 * (twice + lost) / work, 2),
+        "processor seconds of the units": round(
+            sum(result["seconds"] for shard in shards for result in shard.values()), 1
+        ),
+        "units in two shards": len(names) - units,
+        "notes of chunks that no shard came of": len(list(folder.glob("busy-*.json"))),
+        "seconds of these chunks until the next kill": round(lost, 1),
     }
 
 

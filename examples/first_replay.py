@@ -14,5 +14,5 @@ for policy in ("fcfs", "fcfs+easy"):
     print(f"{policy:10} mean wait {hours:6.1f} h, utilization {schedule.value('utilization'):.1%}")
 
 print("The five jobs that wait longest with backfilling:")
-worst = schedule.table.nlargest(5, "wait")
+worst = schedule.to_frame().nlargest(5, "wait")
 print(worst[["id", "cores", "walltime", "wait"]].to_string(index=False))

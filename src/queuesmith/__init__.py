@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from queuesmith.learning.pareto import pareto_front
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
+    from queuesmith.planning.gap import gap
     from queuesmith.planning.solve import solve
-    from queuesmith.policy import Order, Policy
+    from queuesmith.policy import Backfill, Order, OwnBackfill, Policy
     from queuesmith.policy.own_metrics import add_metric
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from queuesmith.workload.tables import from_frame
 
 __all__ = [
+    "Backfill",
     "Cluster",
     "Comparison",
     "EtcMatrix",
@@ -55,6 +57,7 @@ __all__ = [
     "NodeCluster",
     "Objective",
     "Order",
+    "OwnBackfill",
     "Policy",
     "QueuesmithError",
     "Schedule",
@@ -67,6 +70,7 @@ __all__ = [
     "confidence",
     "demo_workload",
     "from_frame",
+    "gap",
     "history",
     "knapsack",
     "lublin",
@@ -111,9 +115,12 @@ __getattr__, __dir__ = door(
         ),
         "learning.pareto": ("pareto_front",),
         "planning": ("Snapshot",),
+        "planning.gap": ("gap",),
         "planning.solve": ("solve",),
         "policy": (
+            "Backfill",
             "Order",
+            "OwnBackfill",
             "Policy",
         ),
         "policy.own_metrics": ("add_metric",),

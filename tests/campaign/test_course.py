@@ -117,6 +117,19 @@ def test_a_learned_policy_is_judged_where_fixed_ones_are(tmp_path):
     assert {row["policy"] for row in results.rows()} >= {"fcfs+easy", "priority: mean_wait"}
 
 
+def test_a_metric_of_ones_own_is_measured_and_names_its_units(tmp_path):
+    (tmp_path / "mine.py").write_text("def longest(schedule):\n    return schedule.wait.max()\n")
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace('"utilization"', '"max_wait", "mine.py:longest"'))
+    study = read_study(path)
+    assert study.metrics == ("mean_wait", "max_wait", "longest")
+    results, _ = run_study(study, InlineEngine(), tmp_path / "a")
+    assert all(row["longest"] == row["max_wait"] for row in results.rows())
+    (tmp_path / "mine.py").write_text("def longest(schedule):\n    return 0\n")
+    _, course = run_study(read_study(path), InlineEngine(), tmp_path / "a")
+    assert course.computed == 16  # another metric, other units
+
+
 def test_the_table_is_written_in_three_formats(study, tmp_path):
     results, _ = run_study(study, InlineEngine(), tmp_path / "a")
     for name in ("t.csv", "t.parquet", "t.sqlite"):

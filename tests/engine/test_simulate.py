@@ -32,10 +32,10 @@ def test_the_default_policy_is_first_come_first_served_with_easy():
 
 
 def test_a_workload_is_not_changed_and_a_replay_gives_the_same_twice():
-    before = JOBS.table
+    before = JOBS.to_frame()
     first, second = (simulate(JOBS, cores=4, policy="wfp3+easy") for _ in range(2))
     assert first.start.tolist() == second.start.tolist()
-    assert JOBS.table.equals(before)
+    assert JOBS.to_frame().equals(before)
 
 
 def test_times_long_before_and_after_zero_are_taken():

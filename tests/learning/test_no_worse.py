@@ -129,7 +129,7 @@ def test_where_no_judged_policy_keeps_the_guard_the_best_fixed_one_is_the_result
 
 
 def test_the_table_has_a_column_for_each_guard(guarded):
-    table = guarded.table
+    table = guarded.to_frame()
     assert table["utilization"].tolist() == [
         schedule.value("utilization")
         for verdict in (guarded.learning, guarded.held_out)

@@ -131,7 +131,7 @@ def test_a_front_is_saved_and_read_again(front, tmp_path):
     front.save(tmp_path / "front.csv")
     lines = (tmp_path / "front.csv").read_text().splitlines()
     assert len(lines) == 1 + len(front.points) + len(front.policies)
-    assert len(front.table) == len(lines) - 1
+    assert len(front.to_frame()) == len(lines) - 1
     assert "schedules of 60" in repr(front)
     assert "schedules of 60" in front._repr_html_()
 

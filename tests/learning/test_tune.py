@@ -97,8 +97,8 @@ def test_json_has_what_the_command_promises(tuned):
 
 
 def test_the_table_has_a_row_for_each_policy_on_each_part(tuned):
-    assert tuned.table["jobs"].tolist() == ["learned on"] * 3 + ["held out"] * 3
-    assert "fcfs+easy" in tuned.table["policy"][0]
+    assert tuned.to_frame()["jobs"].tolist() == ["learned on"] * 3 + ["held out"] * 3
+    assert "fcfs+easy" in tuned.to_frame()["policy"][0]
     assert "better than EASY by" in repr(tuned)
     assert "<table" in tuned._repr_html_()
 

@@ -101,9 +101,9 @@ def test_best_of_a_metric_that_is_not_compared_is_an_error(comparison):
 
 
 def test_the_table_has_a_row_a_policy_and_a_column_a_metric(comparison):
-    assert comparison.table.index.tolist() == ["fcfs", "fcfs+list"]
-    assert comparison.table.columns.tolist() == list(DEFAULT_METRICS)
-    assert comparison.table.loc["fcfs", "awrt"] == comparison.values["fcfs"]["awrt"]
+    assert comparison.to_frame().index.tolist() == ["fcfs", "fcfs+list"]
+    assert comparison.to_frame().columns.tolist() == list(DEFAULT_METRICS)
+    assert comparison.to_frame().loc["fcfs", "awrt"] == comparison.values["fcfs"]["awrt"]
 
 
 def test_to_dict_is_ready_for_json(comparison):

@@ -15,7 +15,7 @@ def test_end_wait_and_response_follow_from_the_starts(tiny):
 
 
 def test_the_table_has_one_row_a_job(tiny):
-    table = tiny.table
+    table = tiny.to_frame()
     assert table["start"].tolist() == [0, 10, 30]
     assert {"id", "submit", "start", "end", "wait", "group"} <= set(table.columns)
 

@@ -340,7 +340,7 @@ def test_a_frame_becomes_a_workload():
     assert log.label("user", int(log.user[1])) == "bob"
     assert (log.name, log.machine_cores) == ("mine", 16)
     assert log.extra["memory"].tolist() == [1.5, 2.5]
-    assert from_frame(log.table).submit.tolist() == log.submit.tolist()
+    assert from_frame(log.to_frame()).submit.tolist() == log.submit.tolist()
 
 
 def test_a_frame_without_what_every_job_needs_is_refused():

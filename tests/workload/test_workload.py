@@ -84,7 +84,7 @@ def test_iterating_gives_one_dictionary_a_job(jobs):
 
 
 def test_the_table_has_all_columns(jobs):
-    table = jobs.table
+    table = jobs.to_frame()
     assert list(table.columns) == [*CORE_COLUMNS, "queue", "real_start"]
     assert len(table) == 4
 

@@ -29,8 +29,8 @@ TEND_EVERY = 1.0
 #: A worker gets this part of what is left for each worker, so that all end at about the same time.
 HAND_OUT = 0.5
 #: More units than this in a chunk, or than so many times what a chunk takes, only make its message
-#: long.
-MOST_IN_CHUNK, ENOUGH = 1000, 4.0
+#: long; one of less than so many seconds is not worth its message and its shard.
+MOST_IN_CHUNK, ENOUGH, WORTH_A_SHARD = 1000, 4.0, 0.5
 
 
 @dataclass
@@ -133,7 +133,7 @@ class _Line:
     def next_chunk(self) -> tuple[Unit, ...]:
         """Take units of one log from the line; fewer as the end comes near."""
         share = HAND_OUT * len(self.waiting) / max(self.engine.workers, 1)
-        most = min(max(1, int(share)), self.enough)
+        most = min(max(self.fewest, int(share)), self.enough)
         known = self.shards.refresh()
         chunk: list[Unit] = []
         while self.waiting and len(chunk) < most:
@@ -145,12 +145,23 @@ class _Line:
         return tuple(chunk)
 
     @property
+    def fewest(self) -> int:
+        """How many units are worth a shard of their own, also at the end."""
+        if not self.course.computed:
+            return 1
+        return 1 + int(min(WORTH_A_SHARD, self.chunk_seconds) / self.mean_seconds)
+
+    @property
     def enough(self) -> int:
         """How many units are surely more than a worker computes before it writes them."""
         if not self.course.computed:
             return MOST_IN_CHUNK
-        mean = self.course.seconds / self.course.computed
-        return min(1 + int(ENOUGH * self.chunk_seconds / max(mean, 1e-6)), MOST_IN_CHUNK)
+        return min(1 + int(ENOUGH * self.chunk_seconds / self.mean_seconds), MOST_IN_CHUNK)
+
+    @property
+    def mean_seconds(self) -> float:
+        """Processor time of a unit so far."""
+        return max(self.course.seconds / self.course.computed, 1e-6)
 
     def collect(self) -> None:
         if not self.out:  # no worker is there at the moment

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.frames import Framed
 from queuesmith.base.registry import known
 from queuesmith.campaign.results import Results
 from queuesmith.schedule.objective import Objective
@@ -58,8 +59,8 @@ class Duel:
     counted: int
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Framed):
     """The policies of a study by one metric, the best mean rank first.
 
     Parameters
@@ -88,6 +89,9 @@ class Ranking:
     friedman: float | None
     critical_difference: float | None
     duels: tuple[Duel, ...]
+
+    def __repr__(self) -> str:
+        return f"<Ranking by {self.metric}: {len(self.policies)} policies over {self.logs} logs>"
 
     def alike(self) -> list[tuple[int, int]]:
         """Return groups of policies that do not differ as first and last place, the widest."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from queuesmith.base.errors import OutputError
 from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.frames import Framed
 from queuesmith.campaign.study_file import Study
 from queuesmith.campaign.units import Unit, units_of
 from queuesmith.study.shards import Shards
@@ -26,8 +27,8 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Results:
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(Framed):
     """What is known of a study.
 
     Parameters
@@ -44,6 +45,9 @@ class Results:
     units: tuple[Unit, ...]
     found: tuple[dict[str, Any] | None, ...]
     damaged: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Results of '{self.study.name}': {self.done:,} of {len(self.units):,} units>"
 
     @property
     def done(self) -> int:

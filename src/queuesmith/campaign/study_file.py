@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from queuesmith.base.toml import check_keys, read_toml
 from queuesmith.learning.methods import make_method
 from queuesmith.learning.split import DEFAULT_SPLIT
 from queuesmith.policy import as_policy
+from queuesmith.policy.own_metrics import add_metric
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload.synthetic import GENERATORS
 
@@ -80,6 +82,8 @@ class Study:
         What the study is called.
     logs, policies, methods, metrics
         What is replayed, how, and what is measured.
+    own_metrics
+        Where those of the metrics stand that are functions of the user's own: ``my.py:worst_day``.
     machines
         Numbers of processors, each for all logs; empty for the machine of each log.
     seeds, load_factors
@@ -103,6 +107,7 @@ class Study:
     split: float | None = None
     warm_up: float = 0.0
     cool_down: float = 0.0
+    own_metrics: tuple[str, ...] = ()
 
 
 def read_study(path: AnyPath) -> Study:
@@ -132,10 +137,7 @@ def _study(content: Mapping[str, Any], path: Path) -> Study:
     _check_once([log.name for log in logs], "log")
     if not policies and not methods:
         raise UsageError('there are no policies. Add policies = ["fcfs+easy"] or [[methods]].')
-    metrics = tuple(_texts(content, "metrics")) or DEFAULT_METRICS
-    for metric in metrics:
-        Objective(metric)
-    _check_once(metrics, "metric")
+    metrics, own_metrics = _metrics(_texts(content, "metrics") or DEFAULT_METRICS, path.parent)
     return Study(
         name,
         logs,
@@ -148,7 +150,22 @@ def _study(content: Mapping[str, Any], path: Path) -> Study:
         _split(content.get("split"), bool(methods)),
         number("the warm-up", content.get("warm_up", 0.0), 0, 1, "Give for example 0.05."),
         number("the cool-down", content.get("cool_down", 0.0), 0, 1, "Give for example 0.05."),
+        own_metrics,
     )
+
+
+def _metrics(texts: Sequence[str], folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the metrics by name, and where those of the user's own stand; they are loaded."""
+    names, own = [], []
+    for text in texts:
+        if re.fullmatch(r".+\.py:\w+", text):
+            own.append(str((folder / text).absolute()))
+            names.append(add_metric(own[-1]))
+        else:
+            Objective(text)
+            names.append(text)
+    _check_once(names, "metric")
+    return tuple(names), tuple(own)
 
 
 def _log(table: Mapping[str, Any], folder: Path) -> Log:

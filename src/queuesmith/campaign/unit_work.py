@@ -18,6 +18,7 @@ from queuesmith.learning.methods import make_method
 from queuesmith.learning.split import split_in_time
 from queuesmith.learning.tune import tune
 from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.policy.own_metrics import add_metric
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.study.engines import abandoned, under_watch
@@ -77,6 +78,8 @@ def evaluate(unit: Unit) -> dict[str, Any]:
 
 
 def _values(unit: Unit) -> list[float]:
+    for own in unit.own_metrics:  # again for each unit: the file may have changed meanwhile
+        add_metric(own)
     jobs = _log(unit.log, unit.seed if unit.log.generate else None, unit.digest)
     if unit.load_factor != 1.0:
         jobs = jobs.with_load_factor(unit.load_factor)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.campaign.study_file import MOST_UNITS, LearnedPolicy, Log, Study
 from queuesmith.cluster import as_cluster
 from queuesmith.policy import as_policy
+from queuesmith.policy.user_files import content_of
 from queuesmith.study.naming import log_digest, order_facts, plain, version_facts
 from queuesmith.study.store import fingerprint
 from queuesmith.workload import Workload
@@ -30,7 +32,7 @@ class Unit:
         Of a fixed policy on a log of a file the seed is None: nothing is left to chance.
     policy, learned
         The policy as it is written, or what is to be learned.
-    metrics, split, warm_up, cool_down
+    metrics, split, warm_up, cool_down, own_metrics
         As in the study.
     """
 
@@ -46,6 +48,7 @@ class Unit:
     split: float | None
     warm_up: float
     cool_down: float
+    own_metrics: tuple[str, ...] = ()
 
     @property
     def policy_name(self) -> str:
@@ -90,11 +93,12 @@ def _units_of_log(study: Study, log: Log, versions: Mapping[str, Any]) -> list[U
         for cores in study.machines or (own_cores,):
             for factor in study.load_factors:
                 common = (cores, factor, study.metrics, study.split, study.warm_up, study.cool_down)
+                own = study.own_metrics
                 for policy in policies:
                     fixed = isinstance(policy, str) and log.generate is None
                     if not fixed or seed == study.seeds[0]:
                         chance = None if fixed else seed
-                        units.append(_named(log, digest, policy, chance, common, versions))
+                        units.append(_named(log, digest, policy, chance, common, own, versions))
     return units
 
 
@@ -123,6 +127,7 @@ def _named(
     policy: str | LearnedPolicy,
     seed: int | None,
     common: tuple[Any, ...],
+    own_metrics: tuple[str, ...],
     versions: Mapping[str, Any],
 ) -> Unit:
     written, learned = (policy, None) if isinstance(policy, str) else (None, policy)
@@ -138,6 +143,7 @@ def _named(
         "seed": seed,
         "rest": plain(common),
         "versions": plain(versions),
+        **_metric_facts(own_metrics),
     }
     return Unit(
         fingerprint(facts),
@@ -152,4 +158,11 @@ def _named(
         split,
         warm_up,
         cool_down,
+        own_metrics,
     )
+
+
+def _metric_facts(own_metrics: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the user's own metrics do, wherever their files lie."""
+    places = [each.rpartition(":") for each in own_metrics]
+    return {f"metric {name}": content_of(Path(file)) for file, _, name in places}

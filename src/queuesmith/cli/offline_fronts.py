@@ -26,6 +26,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 def pareto(
     log: LogOptions,
     machine: MachineOptions,
+    engine: EngineOptions,
     policies: Annotated[
         str, typer.Option(help="Policies to measure against the front, comma-separated.")
     ] = "fcfs+easy",
@@ -49,9 +51,6 @@ def pareto(
         str, typer.Option(help="How schedules are made: insert, or backfills to replay.")
     ] = "insert,easy,list",
     seed: Seed = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Schedules at once; by default one for each core.")
-    ] = None,
     store: Annotated[
         Path | None,
         typer.Option(help="Record the search in this file; the same command resumes it."),
@@ -77,7 +76,10 @@ def pareto(
     search = FrontSearch(algorithm, population, generations, tuple(names(ways)))
     chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
     workload = log.read()
-    with progress("searching the front", quiet=log.quiet) as report:
+    with (
+        engine.elsewhere() as other,
+        progress("searching the front", quiet=log.quiet) as report,
+    ):
         front = pareto_front(
             workload,
             machine.cluster(workload),
@@ -86,7 +88,8 @@ def pareto(
             search,
             strict=log.strict,
             seed=seed,
-            workers=workers,
+            workers=engine.workers,
+            engine=other,
             store=store,
             progress=lambda state: report(state.share),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policy
 from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
 
@@ -49,10 +50,28 @@ MethodOption = Annotated[str, typer.Option(help=f"How it is proven: {', '.join(M
 Workers = Annotated[int, typer.Option(help="Threads for each plan.")]
 
 
+@dataclass(frozen=True)
+class StepEngineOptions(EngineOptions):
+    """Where the steps are solved; on this machine one after another."""
+
+    workers: Annotated[
+        int | None,
+        typer.Option(help="local: threads for each plan, by default 1; slurm: jobs, by default 4."),
+    ] = None
+
+    @property
+    def threads(self) -> int:
+        """Threads for each plan: a worker of another machine has one core."""
+        if self.on != "local" or self.workers is None:
+            return SolveOptions.workers
+        return self.workers
+
+
 @with_options
 def gap(
     log: LogOptions,
     machine: MachineOptions,
+    engine: StepEngineOptions,
     policy: Annotated[str, typer.Option(help="The policy that the replay follows.")] = (
         DEFAULT_POLICY
     ),
@@ -82,7 +101,6 @@ def gap(
             f"{SolveOptions.objective}."
         ),
     ] = None,
-    workers: Workers = SolveOptions.workers,
     trust: Trust = False,
     out: Annotated[Path | None, typer.Option(help="Write every step as CSV.")] = None,
     plot: Annotated[
@@ -107,14 +125,18 @@ def gap(
     schedule = simulate(workload, machine.cluster(workload), chosen, strict=log.strict)
     tell_changes(schedule.workload, quiet=log.quiet, since=len(workload.changes))
     instants = sampled_instants(schedule, steps=steps, seed=seed, fewest=fewest, most=most)
-    with progress(f"solving {len(instants)} steps", quiet=log.quiet) as report:
+    with (
+        engine.elsewhere() as other,
+        progress(f"solving {len(instants)} steps", quiet=log.quiet) as report,
+    ):
         found = study.gap(
             (snapshot_at(schedule, int(instant)) for instant in instants),
             objective=objective or _own_objective(chosen, quiet=log.quiet),
             policies=chosen.candidates if isinstance(chosen, SelfTuning) else None,
             seconds=seconds_per_step,
-            workers=workers,
+            workers=engine.threads,
             seed=seed,
+            engine=other,
             progress=lambda done: report(done / len(instants)),
         )
     if out is not None:
@@ -149,7 +171,7 @@ def _print_study(found: GapStudy, format: Format) -> None:
     if format is Format.csv:
         print_rows([asdict(step) for step in found.steps], format)
         return
-    print_table([{"what": what, "value": value} for what, value in found.rows()])
+    print_table([{"what": what, "value": value} for what, value in found.facts()])
     print_table([_telling(step) for step in found.telling()])
     print_sentences(found.conclusion)
 

@@ -45,6 +45,8 @@ class EngineOptions:
     """Where work is computed."""
 
     panel: ClassVar = "Where it is computed"
+    #: What the option for Dask's address is called.
+    address: ClassVar = "--scheduler"
     on: Annotated[
         str, typer.Option(help="local: this machine's cores; dask: a cluster; slurm: its jobs.")
     ] = "local"
@@ -66,11 +68,11 @@ class EngineOptions:
         known("engine", self.on, ENGINES)
         if self.on == "dask" and self.scheduler is None:
             raise UsageError(
-                "--on dask needs the address of a scheduler. Give --scheduler tcp://HOST:PORT."
+                f"--on dask needs the address of a scheduler. Give {self.address} tcp://HOST:PORT."
             )
         if self.on != "dask" and self.scheduler is not None:
             raise UsageError(
-                f"--scheduler is for --on dask, but this is --on {self.on}. Leave it out."
+                f"{self.address} is for --on dask, but this is --on {self.on}. Leave it out."
             )
 
     @contextmanager

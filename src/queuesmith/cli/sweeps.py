@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -13,6 +14,7 @@ from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.studies import EngineOptions
 from queuesmith.knobs.options import SPLIT, RetuneOptions, SweepOptions
 
 if TYPE_CHECKING:
@@ -31,16 +33,33 @@ Workers = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class SweepEngineOptions(EngineOptions):
+    """Where settings are replayed; ``--scheduler`` is what is swept here."""
+
+    address: ClassVar = "--dask-scheduler"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--dask-scheduler", help="dask: where the scheduler is, such as tcp://host:8786."
+        ),
+    ] = None
+
+
 @with_options
 def sweep(
     log: LogOptions,
     job: JobOptions,
+    engine: SweepEngineOptions,
     cores: Cores = None,
     range: Annotated[
         str, typer.Option(help="LOW:HIGH:STEP for all knobs, or three of them with commas.")
     ] = SweepOptions.ranges,
-    scheduler: Annotated[
-        str, typer.Option(help="easy, list or none for rigid jobs; knapsack for bags of tasks.")
+    swept: Annotated[
+        str,
+        typer.Option(
+            "--scheduler", help="easy, list or none for rigid jobs; knapsack for bags of tasks."
+        ),
     ] = "easy",
     quick: Annotated[
         bool, typer.Option("--quick", help="Search with few replays instead of trying all.")
@@ -55,7 +74,6 @@ def sweep(
         Path | None, typer.Option(help="Write the table of all settings: .parquet or .csv.")
     ] = None,
     plot: Plot = None,
-    workers: Workers = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under all settings of the knobs alpha, beta and gamma."""
@@ -67,16 +85,16 @@ def sweep(
         check_suffix(out)
     check_pictures(plot)
     check_targets(out)
-    split, backfill = entry("scheduler", scheduler, SCHEDULERS)
+    split, backfill = entry("scheduler", swept, SCHEDULERS)
     jobs = job.jobs(log.read(), split=split)
-    options: dict[str, Any] = {"cores": cores, "backfill": backfill, "workers": workers}
+    options: dict[str, Any] = {"cores": cores, "backfill": backfill, "workers": engine.workers}
     ranges = range.split(",") if "," in range else range
     if not isinstance(ranges, str) and len(ranges) != 3:
         raise UsageError(f"--range has {len(ranges)} ranges, but there are 3 knobs. Give 1 or 3.")
     keep = None if out is None or quick else out.with_name(out.name + ".unfinished")
-    result = _swept(
-        jobs, ranges, options, log, keep, (budget, objective, job.seed) if quick else None
-    )
+    how = (budget, objective, job.seed) if quick else None
+    with engine.elsewhere() as other:
+        result = _swept(jobs, ranges, {**options, "engine": other}, log, keep, how)
     if out is not None:
         save_sweep(result, out, keep=keep)
         tell(f"wrote {out}", quiet=log.quiet)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.engine.kernels.queue import NOTHING_ASKED
-from queuesmith.policy.order import Order
+from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.view import ASKED_FIELDS
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import partition_column
 from queuesmith.workload.workload import Ints
 
 
-def asked_by(workload: Workload, orders: Sequence[Order]) -> NDArray[np.int64]:
+def asked_by(workload: Workload, orders: Sequence[PolicyFunction]) -> NDArray[np.int64]:
     """Return what jobs ask for besides cores and time; nothing where no order looks at it."""
     if not any(order.reads & {*ASKED_FIELDS} for order in orders):
         return NOTHING_ASKED

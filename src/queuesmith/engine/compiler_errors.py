@@ -9,17 +9,26 @@ from typing import Any
 
 from queuesmith.base.errors import PolicyError
 from queuesmith.policy.features import State
-from queuesmith.policy.view import Job, Machine
+from queuesmith.policy.view import Head, Job, Machine
 
 #: What functions of users are given, by the names that the compiler knows.
-GIVEN = {"Job": Job._fields, "Machine": Machine._fields, "State": State._fields}
-ARTICLES = {"order": "an order", "feature": "a feature"}
+GIVEN = {
+    "Job": Job._fields,
+    "Head": Head._fields,
+    "Machine": Machine._fields,
+    "State": State._fields,
+}
+RETURNS = {
+    "order": "an order returns a number",
+    "feature": "a feature returns a number",
+    "backfill": "a backfill returns whether a job may overtake",
+}
 
 
 def explain(kind: str, named: str, function: Callable[..., Any], error: Exception) -> PolicyError:
     """Say in one sentence which line of a user's function cannot be compiled, and why.
 
-    ``kind`` is what the function is: an order or a feature.
+    ``kind`` is what the function is: an order, a feature or a backfill.
     """
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     file = re.escape(function.__code__.co_filename.rsplit("/", 1)[-1])
@@ -28,7 +37,7 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
     if name and not lines:
         lines = _lines_naming(function, name[1])
     where = f"{kind} '{named}'" + (f", line {lines[-1]}" if lines else "")
-    attribute = re.search(r"Unknown attribute '(\w+)' of type (Job|Machine|State)", text)
+    attribute = re.search(r"Unknown attribute '(\w+)' of type (Job|Head|Machine|State)", text)
     if attribute:
         fields = GIVEN[attribute[2]]
         return PolicyError(
@@ -40,13 +49,10 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
             f"{where}: '{name[1]}' is not known to compiled code. Define it, or, if it is a "
             "function of yours, put @numba.njit above it."
         )
-    returned = re.search(r">>> float\((.*)\)", text)
+    returned = re.search(r">>> (?:float\(|add\(float64, )(.*)\)", text)
     if returned or "could not convert string to float" in text:
         what = _in_words(returned[1] if returned else "unicode_type")
-        return PolicyError(
-            f"{where} returns {what}, but {ARTICLES[kind]} returns a number. Let every return "
-            "give one."
-        )
+        return PolicyError(f"{where} returns {what}, but {RETURNS[kind]}. Let every return do so.")
     if "NRT required" in text:
         return PolicyError(
             f"{where} makes a text, a list or an array, but a compiled {kind} works with single "

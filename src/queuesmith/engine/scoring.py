@@ -46,6 +46,7 @@ from queuesmith.engine.kernels.usage import (
     usage_clock,
     usage_share,
 )
+from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.order import VIEWS, Order
 from queuesmith.policy.view import ASKED_FIELDS, Job, Machine
 
@@ -84,7 +85,7 @@ def compile_scorer(order: Order) -> Scorer:
         raise explain("order", order.name, order.function, error) from error
 
 
-def parameter_values(order: Order) -> NDArray[np.float64]:
+def parameter_values(order: PolicyFunction) -> NDArray[np.float64]:
     """Return the values of the parameters as the compiled loop takes them."""
     values = np.array(list(order.parameters.values()), dtype=np.float64)
     values.setflags(write=False)
@@ -109,14 +110,14 @@ def _compiled(function: Callable[..., Any]) -> Scorer:
     word = fingerprint(function, source, looks_at_fair_share, Job._fields, Machine._fields)
     inlined = kernel(error_model="numpy")
     names: dict[str, Any] = {
-        "order": inlined(_renamed(function, word, function.__globals__)),
+        "order": inlined(renamed(function, word, function.__globals__)),
         "share_fairly": share_fairly if looks_at_fair_share else share_nothing,
         "fair_share": fair_share if looks_at_fair_share else no_fair_share,
     }
     names = written(source, names, __name__)
     for name in ("call", "unpack", "dampening"):
-        names[name] = inlined(_renamed(names[name], word, names))
-    loop = _renamed(score_queue, word, globals() | names)
+        names[name] = inlined(renamed(names[name], word, names))
+    loop = renamed(score_queue, word, globals() | names)
     scorer = entry(SCORER_TYPE, kept=word is not None, error_model="numpy")(loop)
     load(scorer)
     if word is not None and scorer is not loop and scorer.stats.cache_misses:
@@ -185,7 +186,7 @@ def _taking_a_tuple(order: Order) -> str:
     )
 
 
-def _renamed(function: Callable[..., Any], word: str | None, names: dict[str, Any]) -> FunctionType:
+def renamed(function: Callable[..., Any], word: str | None, names: dict[str, Any]) -> FunctionType:
     """Return a copy of a function with other global names, under a name that no other code has.
 
     Machine code of many processes comes together in one that loads it, and equal names would be

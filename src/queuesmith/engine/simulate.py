@@ -12,6 +12,7 @@ from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.node_order_replay import NodeOrderRun
 from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
 from queuesmith.engine.order_replay import OrderRun
+from queuesmith.engine.own_backfill_replay import OwnBackfillRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.predicted_replay import PredictedRun
 from queuesmith.engine.python_replay import PythonRun
@@ -21,6 +22,7 @@ from queuesmith.engine.slurm_replay import SlurmRun
 from queuesmith.policy import (
     AnyPolicy,
     Committed,
+    OwnBackfill,
     Policy,
     Predicted,
     SelfReplaying,
@@ -86,7 +88,8 @@ def as_machine(
 
 #: Replays that place jobs on nodes, and all others.
 NodeRun = SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun
-AnyRun = OrderRun | PredictedRun | RuleBasedRun | SelfTuningRun | PythonRun | CommittedRun | NodeRun
+PoolRun = OrderRun | OwnBackfillRun | PredictedRun | RuleBasedRun | SelfTuningRun | CommittedRun
+AnyRun = PoolRun | PythonRun | NodeRun
 
 
 class Replay:
@@ -174,6 +177,8 @@ def _prepared(
         return CommittedRun(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
+    if isinstance(policy, OwnBackfill):
+        return OwnBackfillRun(packed, policy)
     if isinstance(policy, Predicted):
         return PredictedRun(packed, policy)
     if isinstance(policy, RuleBased):

@@ -88,6 +88,11 @@ class TaskJobs:
         }.items():
             object.__setattr__(self, name, frozen(values))
 
+    def __reduce__(self) -> tuple[type[TaskJobs], tuple[Any, ...]]:
+        # Made anew where it arrives, since arrays travel without being read-only.
+        given = (self.workload, self.shares, self.cores_per_task, self.is_malleable, self.seed)
+        return TaskJobs, given
+
     def __len__(self) -> int:
         return len(self.workload)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from queuesmith.base.errors import CancelledError
 from queuesmith.cluster import Cluster, as_cluster
@@ -17,9 +18,13 @@ from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import CANCEL, BagReplay, Bags, new_replay
 from queuesmith.knobs.options import BagOptions
 from queuesmith.schedule.measures import CLASSES
+from queuesmith.study.engines import Engine
 from queuesmith.study.pool import Pool
+from queuesmith.study.spreading import spread
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
+
+Marks = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,9 @@ class CostModel:
         object.__setattr__(self, "_packed", packed)
         object.__setattr__(self, "_number", number)
 
+    def __reduce__(self) -> tuple[type[CostModel], tuple[TaskJobs, Cluster, str]]:
+        return CostModel, (self.jobs, self.cluster, self.backfill)  # packed anew where it arrives
+
     @classmethod
     def of(
         cls,
@@ -82,9 +90,12 @@ class CostModel:
         settings: Floats,
         *,
         workers: int | None = None,
+        engine: Engine | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Floats:
         """Replay each setting and return one row of costs each, in the order of ``TERMS``."""
+        if engine is not None:
+            return self._costs_elsewhere(engine, settings)
         costs = np.empty((len(settings), runs.COSTS))
         parts = np.array_split(np.arange(len(settings)), min(max(len(settings), 1), 64))
 
@@ -106,14 +117,20 @@ class CostModel:
         self.in_threads(replay_part, len(parts), workers=workers, progress=progress)
         return costs
 
+    def _costs_elsewhere(self, engine: Engine, settings: Floats) -> Floats:
+        """Let each worker of an engine replay some of the settings."""
+        engine.ready()
+        parts = np.array_split(settings, min(max(engine.workers, 1), max(len(settings), 1)))
+        return np.concatenate(spread(engine, _costs_of, [(self, part) for part in parts]))
+
     def run_lines(
         self,
         replay: BagReplay,
         settings: Floats,
         doubt: float,
         costs: Floats,
-        origin: np.ndarray[tuple[int], np.dtype[np.int8]],
-        clear: np.ndarray[tuple[int], np.dtype[np.int8]],
+        origin: Marks,
+        clear: Marks,
     ) -> None:
         """Replay the settings of some lines, none twice where that can be proven."""
         runs.run_lines(
@@ -161,3 +178,8 @@ class CostModel:
 
         with Pool(workers, cancel=cancel) as pool:
             pool.each(one, range(parts), watch=watch)
+
+
+def _costs_of(asked: tuple[CostModel, Floats]) -> Floats:
+    model, settings = asked
+    return model.costs(settings, workers=1)

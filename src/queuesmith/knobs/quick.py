@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.sweep_result import SHORT, SweepResult
 from queuesmith.knobs.sweeping import describe_scheduler
+from queuesmith.study.engines import Engine
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -51,13 +53,14 @@ def quick_search(
     budget: float = SweepOptions.budget,
     seed: int = BagOptions.seed,
     workers: int | None = None,
+    engine: Engine | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SweepResult:
     """Search the settings of a sweep for the best of each objective, with few replays.
 
     Parameters
     ----------
-    jobs, cluster, cores, ranges, backfill, workers, progress
+    jobs, cluster, cores, ranges, backfill, workers, engine, progress
         As for ``sweep``.
     objectives
         Expressions over the costs; by default each class that has jobs, and the response time.
@@ -77,7 +80,8 @@ def quick_search(
     texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
     settings = Settings.of(*(Range.parse(text) for text in texts))
     most = int(number("the budget", budget, 0, 1, way_out) * len(settings))
-    search = _QuickSearch(model, settings, max(most, 1), seed, workers, began)
+    costs = partial(model.costs, workers=workers, engine=engine)
+    search = _QuickSearch(model, settings, max(most, 1), seed, costs, began)
     search.look_everywhere()
     wanted = search.checked(objectives)
     while search.left > 0:
@@ -96,10 +100,10 @@ class _QuickSearch:
         settings: Settings,
         most: int,
         seed: int,
-        workers: int | None,
+        costs_of: Callable[[Floats], Floats],
         began: float,
     ) -> None:
-        self.model, self.workers, self.began = model, workers, began
+        self.model, self.costs_of, self.began = model, costs_of, began
         self.rows = np.unique(settings.source)
         self.settings = settings.values[self.rows]
         length = np.sqrt(np.square(self.settings).sum(axis=1))
@@ -119,7 +123,7 @@ class _QuickSearch:
         new = np.unique(chosen[~self.known[chosen]])
         if len(new) > self.left:
             new = self.rng.permutation(new)[: self.left]
-        self.costs[new] = self.model.costs(self.settings[new], workers=self.workers)
+        self.costs[new] = self.costs_of(self.settings[new])
         self.known[new] = True
 
     def look_everywhere(self) -> None:

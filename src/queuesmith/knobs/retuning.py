@@ -15,6 +15,7 @@ import numpy as np
 
 from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, UsageError
+from queuesmith.base.frames import Framed
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import rigid
 from queuesmith.knobs.choosing import as_objective, evaluate
@@ -39,8 +40,8 @@ class Turn:
     value: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Retuned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Retuned(Framed):
     """A replay under knobs that were turned on the way.
 
     Parameters
@@ -53,6 +54,9 @@ class Retuned:
 
     schedule: Schedule
     turns: tuple[Turn, ...]
+
+    def __repr__(self) -> str:
+        return f"<Retuned: {len(self.turns)} settings of the knobs over {self.schedule!r}>"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each turn."""

@@ -52,11 +52,11 @@ def save_sweep(result: SweepResult, path: AnyPath, *, keep: AnyPath | None = Non
     if target.suffix.lower() == ".csv":
         with atomic_write(target) as file:
             file.write(_COMMENT + facts + b"\n")
-            table = result.table.astype({"replayed": int})
+            table = result.to_frame().astype({"replayed": int})
             file.write(table.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())
     else:
         pyarrow, parquet = _pyarrow()
-        table = pyarrow.Table.from_pandas(result.table, preserve_index=False)
+        table = pyarrow.Table.from_pandas(result.to_frame(), preserve_index=False)
         with atomic_write(target) as file:
             parquet.write_table(table.replace_schema_metadata({_KEY: facts}), file)
     if keep is not None:

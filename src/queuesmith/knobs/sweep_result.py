@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.base.errors import MetricError
+from queuesmith.base.frames import Framed, rows_html
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.schedule.measures import CLASSES
@@ -34,7 +35,7 @@ RESPONSE_TIME, MEAN_WAIT = 4, 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult:
+class SweepResult(Framed):
     """The costs of every setting that was looked at.
 
     Parameters
@@ -84,9 +85,8 @@ class SweepResult:
         """Which columns of costs have values: a class without jobs has none."""
         return [i for i in range(len(TERMS)) if not np.isnan(self.costs[0, i])]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a setting: the knobs, the costs, whether it was replayed."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a setting: the knobs, the costs, whether it was replayed."""
         import pandas as pd
 
         columns = {name: self.settings[:, i] for i, name in enumerate(NAMES)}
@@ -156,6 +156,13 @@ class SweepResult:
             return False
         own = first[group.ravel()]
         return bool(np.array_equal(self.costs[:, self.known], self.costs[own][:, self.known]))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the best setting for each cost, as a notebook shows them."""
+        return [{"least": name, **found} for name, found in self.best().items()]
+
+    def _repr_html_(self) -> str:
+        return rows_html(self, self.rows())
 
     # -- the front --------------------------------------------------------------------------
 

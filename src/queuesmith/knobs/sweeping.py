@@ -13,21 +13,30 @@ import numpy as np
 
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
-from queuesmith.knobs.bags import TaskJobs
-from queuesmith.knobs.cost_model import CostModel
+from queuesmith.knobs.bags import Floats, TaskJobs
+from queuesmith.knobs.cost_model import CostModel, Marks
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.passes import DOUBT
 from queuesmith.knobs.kernels.replay import CANCEL, BagReplay
 from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
 from queuesmith.knobs.sweep_result import SweepResult
+from queuesmith.study.engines import Engine
 from queuesmith.study.naming import version_facts
+from queuesmith.study.spreading import spread
 from queuesmith.study.store import DIGEST, Store
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
 #: How many parts a sweep is divided into at most; each is kept as soon as it is done.
 MOST_PARTS = 512
+#: How many of them a worker of another machine gets at once, since the log travels with them.
+PARTS_AT_ONCE = 8
+
+#: What is known of the settings of a part: costs, where they come from, and whether they are clear.
+Part = tuple[Floats, Marks, Marks]
+#: What is told the share of the work done, if anybody is.
+Report = Callable[[float], None] | None
 
 
 def sweep(
@@ -38,8 +47,9 @@ def sweep(
     cores: int | None = None,
     backfill: str = BagOptions.backfill,
     workers: int | None = None,
+    engine: Engine | None = None,
     keep: str | Path | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Report = None,
 ) -> SweepResult:
     """Replay a log under all settings of the knobs and return what each costs.
 
@@ -55,6 +65,8 @@ def sweep(
         Who may overtake a job that does not fit: ``list``, ``easy`` or ``none``.
     workers
         How many threads; by default one for each core of this computer.
+    engine
+        Other machines, or other processes, that replay instead of threads of this one.
     keep
         A file that keeps what is done, so that a sweep that was killed goes on where it was.
         ``save_sweep`` removes it once the result is safely on disk.
@@ -81,7 +93,7 @@ def sweep(
         store = None
         if keep is not None:
             store = stack.enter_context(Store(keep, _facts(model, texts)))
-        state = _SweepState(model, settings, store, workers, progress)
+        state = _SweepState(model, settings, store, workers, engine, progress)
         state.replay_directions()
         state.copy_or_replay_the_rest()
     return SweepResult(
@@ -111,7 +123,7 @@ def _facts(model: CostModel, ranges: Sequence[str]) -> dict[str, Any]:
         "ranges": list(ranges),
         "scheduler": describe_scheduler(model),
         "backfill": model.backfill,
-        "cores": model.cluster.cores,
+        "cores": int(model.cluster.cores),
         "jobs of the log": f"{DIGEST}{model.fingerprint()}",
         **version_facts(),
     }
@@ -126,10 +138,11 @@ class _SweepState:
         settings: Settings,
         store: Store | None,
         workers: int | None,
-        progress: Callable[[float], None] | None,
+        engine: Engine | None,
+        progress: Report,
     ) -> None:
         self.model, self.settings, self.store = model, settings, store
-        self.workers, self.progress = workers, progress
+        self.workers, self.engine, self.progress = workers, engine, progress
         count = len(settings)
         self.costs = np.full((count, runs.COSTS), np.nan)
         self.clear = np.zeros(count, np.int8)
@@ -156,28 +169,51 @@ class _SweepState:
             self._in_parts(np.array_split(others, min(len(others), MOST_PARTS)), MOST_PARTS)
 
     def _in_parts(self, parts: list[Ints], first_number: int) -> None:
-        todo = [i for i in range(len(parts)) if not self._taken_up(parts[i], first_number + i)]
+        numbered = list(enumerate(parts, first_number))
+        todo = [(number, rows) for number, rows in numbered if not self._taken_up(number, rows)]
+        report = self._reporting(first_number == 0)
+        if self.engine is None:
+            self._in_threads(todo, report)
+        else:
+            self._elsewhere(self.engine, todo, report)
 
-        def replay_part(replay: BagReplay, i: int) -> None:
-            rows = parts[todo[i]]
-            costs, origin, clear = self.costs[rows], self.origin[rows], self.clear[rows]
-            values = self.settings.values[rows]
-            self.model.run_lines(replay, values, DOUBT, costs, origin, clear)
-            if replay.counters[CANCEL]:
-                return
-            self.costs[rows], self.origin[rows], self.clear[rows] = costs, origin, clear
-            if self.store is not None:
-                kept = (np.ascontiguousarray(costs), origin, clear)
-                self.store.put(_key(first_number + todo[i]), b"".join(x.tobytes() for x in kept))
+    def _in_threads(self, todo: list[tuple[int, Ints]], report: Report) -> None:
+        def replay_part(replay: BagReplay, place: int) -> None:
+            number, rows = todo[place]
+            part = self._known(rows)
+            self.model.run_lines(replay, self.settings.values[rows], DOUBT, *part)
+            if not replay.counters[CANCEL]:
+                self._keep(number, rows, part)
 
-        self.model.in_threads(
-            replay_part,
-            len(todo),
-            workers=self.workers,
-            progress=self._reporting(first_number == 0),
-        )
+        self.model.in_threads(replay_part, len(todo), workers=self.workers, progress=report)
 
-    def _reporting(self, first: bool) -> Callable[[float], None] | None:
+    def _elsewhere(self, engine: Engine, todo: list[tuple[int, Ints]], report: Report) -> None:
+        chunks = [todo[i : i + PARTS_AT_ONCE] for i in range(0, len(todo), PARTS_AT_ONCE)]
+        done = 0
+
+        def take(place: int, found: list[Part]) -> None:
+            nonlocal done
+            for (number, rows), part in zip(chunks[place], found, strict=True):
+                self._keep(number, rows, part)
+            done += len(found)
+            if report is not None:
+                report(done / len(todo))
+
+        asked = [
+            (self.model, [(self.settings.values[rows], self._known(rows)) for _, rows in chunk])
+            for chunk in chunks
+        ]
+        spread(engine, _parts_swept, asked, watch=take)
+
+    def _known(self, rows: Ints) -> Part:
+        return self.costs[rows], self.origin[rows], self.clear[rows]
+
+    def _keep(self, number: int, rows: Ints, found: Part) -> None:
+        self.costs[rows], self.origin[rows], self.clear[rows] = found
+        if self.store is not None:
+            self.store.put(_key(number), b"".join(x.tobytes() for x in found))
+
+    def _reporting(self, first: bool) -> Report:
         """Return what reports the progress of the directions, or of the rest after them."""
         progress = self.progress
         if progress is None:
@@ -188,7 +224,7 @@ class _SweepState:
             return lambda share: progress(share * border)
         return lambda share: progress(border + share * (1 - border))
 
-    def _taken_up(self, rows: Ints, number: int) -> bool:
+    def _taken_up(self, number: int, rows: Ints) -> bool:
         found = None if self.store is None else self.store.get(_key(number))
         if found is None:
             return False
@@ -198,6 +234,19 @@ class _SweepState:
         self.costs[rows] = costs.reshape(count, -1)
         self.origin[rows], self.clear[rows] = marks[:count], marks[count:]
         return True
+
+
+def _parts_swept(asked: tuple[CostModel, list[tuple[Floats, Part]]]) -> list[Part]:
+    """Replay some parts where a worker of an engine is."""
+    model, parts = asked
+    load(runs.run_lines)
+    replay = model.new_replay()
+    found = [
+        (np.array(costs), np.array(origin), np.array(clear)) for _, (costs, origin, clear) in parts
+    ]
+    for (values, _), part in zip(parts, found, strict=True):
+        model.run_lines(replay, values, DOUBT, *part)
+    return found
 
 
 def _key(number: int) -> str:

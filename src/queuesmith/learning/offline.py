@@ -23,7 +23,9 @@ from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import DAY, ORDERS
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule import Schedule
+from queuesmith.study.engines import Engine
 from queuesmith.study.pool import ReplayPool
+from queuesmith.study.spreading import spread
 from queuesmith.workload import Workload
 
 Vector = NDArray[np.float64]
@@ -96,6 +98,8 @@ class OfflineSchedules(ReplayPool):
         The ways that vectors choose among.
     workers
         How many schedules are made at the same time; by default one for each core.
+    engine
+        Other machines, or other processes, that make them instead of threads of this one.
     """
 
     def __init__(
@@ -105,8 +109,10 @@ class OfflineSchedules(ReplayPool):
         ways: Sequence[str] = QUICK_WAYS,
         *,
         workers: int | None = None,
+        engine: Engine | None = None,
     ) -> None:
-        super().__init__(workers)
+        super().__init__(1 if engine is not None else workers)
+        self._engine = engine
         self.workload, self.cluster, self.ways = workload, cluster, check_ways(ways)
         exact = workload.replaced(walltime=np.maximum(workload.runtime, 1))
         self._packed = Packed(exact, cluster)
@@ -159,7 +165,31 @@ class OfflineSchedules(ReplayPool):
         self, recipes: Sequence[Recipe], measure: Callable[[Schedule], Measure]
     ) -> list[Measure]:
         """Make schedules at the same time and return what is measured of each, in their order."""
+        if self._engine is not None:
+            return self._measured_elsewhere(self._engine, recipes, measure)
         return self.each(lambda recipe: measure(self.schedule(recipe)), recipes)
+
+    def _measured_elsewhere(
+        self,
+        engine: Engine,
+        recipes: Sequence[Recipe],
+        measure: Callable[[Schedule], Measure],
+    ) -> list[Measure]:
+        """Let each worker make some of the schedules; the log travels once with each part."""
+        engine.ready()
+        size = max(1, -(-len(recipes) // max(engine.workers, 1)))
+        parts = [list(recipes[i : i + size]) for i in range(0, len(recipes), size)]
+        log = (self.workload, self.cluster, measure)
+        found = spread(engine, _measured_part, [(*log, part) for part in parts])
+        return [each for part in found for each in part]
+
+
+def _measured_part(
+    asked: tuple[Workload, Cluster, Callable[[Schedule], Measure], list[Recipe]],
+) -> list[Measure]:
+    workload, cluster, measure, recipes = asked
+    with OfflineSchedules(workload, cluster, workers=1) as offline:
+        return offline.measured(recipes, measure)
 
 
 def check_ways(ways: Sequence[str]) -> tuple[str, ...]:

@@ -9,21 +9,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.files import AnyPath, format_suffix, write_bytes
+from queuesmith.base.frames import Framed
 from queuesmith.base.json import read_json
 from queuesmith.learning.domination import dominated_by, dominated_volume
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +88,7 @@ class Distance:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Front:
+class Front(Framed):
     """Off-line schedules none of which dominates another, and policies measured against them.
 
     Parameters
@@ -132,9 +129,6 @@ class Front:
             f"<Front of '{self.log}': {len(self):,} schedules of {self.evaluations:,}, "
             f"{len(self.objectives)} objectives, hypervolume {self.hypervolume:.4g}>"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.table.to_html(index=False)}"
 
     @property
     def best(self) -> Point:
@@ -228,13 +222,6 @@ class Front:
             for kind, points in kinds.items()
             for point in points
         ]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """All points and policies as a pandas table."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""

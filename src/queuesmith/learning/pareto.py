@@ -28,6 +28,7 @@ from queuesmith.learning.tune import BASELINE
 from queuesmith.policy import AnyPolicy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
+from queuesmith.study.engines import Engine
 from queuesmith.study.naming import run_facts
 from queuesmith.study.rounds import Round, Rounds
 from queuesmith.study.runner import simulate_many
@@ -83,6 +84,7 @@ def pareto_front(
     strict: bool = False,
     seed: int = 0,
     workers: int | None = None,
+    engine: Engine | None = None,
     store: AnyPath | None = None,
     progress: Callable[[LearningProgress], None] | None = None,
 ) -> Front:
@@ -102,6 +104,8 @@ def pareto_front(
         Same seed, same front, on any number of workers.
     workers
         How many schedules are made at the same time; by default one for each core.
+    engine
+        Other machines, or other processes, that make them instead of threads of this one.
     store
         A file that records the search; called again with the same file, it goes on where it
         stopped. One that was begun with other jobs, machine or options is refused.
@@ -114,7 +118,7 @@ def pareto_front(
     jobs = workload.fitting(machine.cores, strict=strict)
     check_objective(Parts(jobs, None), machine, wanted)
     names, left_out = _objectives(jobs, machine)
-    online = simulate_many(jobs, machine, [BASELINE, *policies], workers=workers)
+    online = simulate_many(jobs, machine, [BASELINE, *policies], workers=workers, engine=engine)
     watch = _Watch(chosen, wanted, progress)
     with ExitStack() as stack:
         record = None
@@ -123,7 +127,9 @@ def pareto_front(
             options["bound of the slowdown"] = wanted.bound
             facts = run_facts("pareto", jobs, machine, options)
             record = stack.enter_context(Store(store, facts))
-        offline = stack.enter_context(OfflineSchedules(jobs, machine, chosen.ways, workers=workers))
+        offline = stack.enter_context(
+            OfflineSchedules(jobs, machine, chosen.ways, workers=workers, engine=engine)
+        )
         found = _search(chosen, offline, names, wanted, generator, watch, Rounds(record))
     best = undominated(np.array([losses(point.values, names) for point in found]))
     sign = -1.0 if wanted.better == "higher" else 1.0
@@ -172,9 +178,7 @@ def _search(
     rounds: Rounds,
 ) -> list[Point]:
     """Let the algorithm ask for schedules; return all that were made."""
-
-    def worth(schedule: Schedule) -> Point:
-        return measure(schedule, names, objective)
+    worth = partial(measure, objectives=names, objective=objective)
 
     def points_of(vectors: Floats) -> list[dict[str, Any]]:
         recipes = [offline.recipe(vector) for vector in vectors]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from queuesmith.base.files import AnyPath, atomic_write
+from queuesmith.base.frames import Framed
 from queuesmith.learning.conclusion import conclusion
 from queuesmith.learning.course import Step
 from queuesmith.learning.verdict import Guarded, Verdict
@@ -16,12 +16,9 @@ from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.paired import improvement_percent
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuned:
+class Tuned(Framed):
     """What was learned, how, and how good it is on jobs seen and not seen.
 
     Parameters
@@ -138,13 +135,6 @@ class Tuned:
             for row in [_row(verdict, part)]
         ]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """The values as a pandas table, one row for each policy on each part of the log."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
     def __repr__(self) -> str:
         gains = [f"{_percent(self.learning)} on the jobs learned from"]
         if self.held_out is not None:
@@ -160,9 +150,6 @@ class Tuned:
         if rule is None:
             return text
         return f"{text}; no group's longest wait above {rule.factor:g} times fcfs+easy's"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.table.to_html(index=False)}"
 
 
 def _row(verdict: Verdict, part: str) -> dict[str, Any]:

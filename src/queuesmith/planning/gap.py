@@ -7,12 +7,14 @@ import io
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.frames import Framed
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.planning.options import SolveOptions
@@ -20,12 +22,16 @@ from queuesmith.planning.plans import POLICIES, orders_of, plan, plan_value
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solve import load_kernels, solve
 from queuesmith.policy.order import Order
+from queuesmith.study.engines import Engine
+from queuesmith.study.spreading import spread
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 #: How many steps the table of the most telling ones has, of each kind.
 TELLING = 3
+#: How many steps a worker of another machine gets at once.
+STEPS_AT_ONCE = 4
 #: What the best plan of a step tells about the best policy.
 _TOLD = ("policy", "policy_value", "quality", "loss_percent")
 
@@ -60,8 +66,8 @@ class GapStep:
         return self.quality / self.policy_seconds
 
 
-@dataclass(frozen=True)
-class GapStudy:
+@dataclass(frozen=True, repr=False)
+class GapStudy(Framed):
     """The steps of a replay, each compared with its optimum."""
 
     steps: Sequence[GapStep]
@@ -85,7 +91,17 @@ class GapStudy:
             "mean_seconds": float(self.column("seconds").mean()),
         }
 
-    def rows(self) -> list[tuple[str, Any]]:
+    def __repr__(self) -> str:
+        return (
+            f"<GapStudy of {len(self.steps):,} steps by {self.objective}: a loss of "
+            f"{float(self.column('loss_percent').mean()):.2g} % on average>"
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each step."""
+        return [asdict(step) for step in self.steps]
+
+    def facts(self) -> list[tuple[str, Any]]:
         """Return the averages and further facts, in the order in which they are shown."""
         further = {
             "objective": self.objective,
@@ -133,7 +149,7 @@ class GapStudy:
         text = io.StringIO()
         writer = csv.DictWriter(text, [each.name for each in fields(GapStep)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(step) for step in self.steps)
+        writer.writerows(self.rows())
         write_bytes(path, text.getvalue().encode())
 
 
@@ -145,6 +161,7 @@ def gap(
     seconds: float = SolveOptions.seconds,
     workers: int = SolveOptions.workers,
     seed: int = SolveOptions.seed,
+    engine: Engine | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> GapStudy:
     """Compare the best policy of each step with the best plan that can be found.
@@ -159,23 +176,74 @@ def gap(
         The orders of which the best is compared with the optimum; by default FCFS, SJF and LJF.
     seconds
         How long each step may take.
+    workers, seed
+        Threads for each plan, and what chance follows from, as in `SolveOptions`.
+    engine
+        Other machines, or other processes, that compare steps at the same time, each in its own
+        ``seconds``; without one, this process compares them one after another.
     progress
         Called with the number of steps done.
     """
-    load_kernels()
-    done: list[GapStep] = []
-    for snapshot in steps:
-        done.append(_compare(snapshot, objective, policies, seconds, workers, seed))
-        if progress is not None:
-            progress(len(done))
+    SolveOptions(objective, seconds, workers, seed)
+    compare = partial(
+        _compare,
+        objective=objective,
+        policies=policies,
+        seconds=seconds,
+        workers=workers,
+        seed=seed,
+    )
+    report = progress or (lambda done: None)
+    done = (
+        _compare_here(compare, steps, report)
+        if engine is None
+        else _compare_elsewhere(engine, compare, steps, report)
+    )
     if not done:
         raise WorkloadError("there are no steps to compare. Give at least one.")
     names = tuple(POLICIES) if policies is None else tuple(map(str, policies))
     return GapStudy(done, objective, names)
 
 
+def _compare_here(
+    compare: Callable[[Snapshot], GapStep], steps: Iterable[Snapshot], report: Callable[[int], None]
+) -> list[GapStep]:
+    load_kernels()
+    done: list[GapStep] = []
+    for snapshot in steps:
+        done.append(compare(snapshot))
+        report(len(done))
+    return done
+
+
+def _compare_elsewhere(
+    engine: Engine,
+    compare: Callable[[Snapshot], GapStep],
+    steps: Iterable[Snapshot],
+    report: Callable[[int], None],
+) -> list[GapStep]:
+    waiting, done = list(steps), 0
+
+    def watch(_: int, found: list[GapStep]) -> None:
+        nonlocal done
+        done += len(found)
+        report(done)
+
+    parts = [waiting[i : i + STEPS_AT_ONCE] for i in range(0, len(waiting), STEPS_AT_ONCE)]
+    found = spread(engine, partial(_compare_part, compare), parts, watch=watch)
+    return [step for part in found for step in part]
+
+
+def _compare_part(
+    compare: Callable[[Snapshot], GapStep], steps: Sequence[Snapshot]
+) -> list[GapStep]:
+    load_kernels()
+    return [compare(snapshot) for snapshot in steps]
+
+
 def _compare(
     snapshot: Snapshot,
+    *,
     objective: str,
     policies: Sequence[Order] | None,
     seconds: float,

@@ -6,23 +6,27 @@ from queuesmith.policy.committed import Committed
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.own_backfill import Backfill, OwnBackfill
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.predicted import Predicted
 from queuesmith.policy.reading import as_policy, load_policy, parse_policies
 from queuesmith.policy.rulebase import RuleBase, RuleBasePair
 from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.policy.slurm import Slurm
-from queuesmith.policy.view import Job, Machine
+from queuesmith.policy.view import Head, Job, Machine
 
 __all__ = [
     "BACKFILLS",
     "ORDERS",
     "AnyPolicy",
+    "Backfill",
     "Committed",
+    "Head",
     "Job",
     "Keep",
     "Machine",
     "Order",
+    "OwnBackfill",
     "Policy",
     "Predicted",
     "RuleBase",

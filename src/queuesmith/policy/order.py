@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dis
 import importlib.util
 import inspect
-import math
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from queuesmith.base.errors import PolicyError, raise_if_interrupted
-from queuesmith.base.registry import did_you_mean
+from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.trust import check_allowed
 from queuesmith.policy.user_files import is_file
 
@@ -25,7 +22,7 @@ USAGE_FIELDS = frozenset({"usage_share", "fair_share"})
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(PolicyFunction):
     """Which waiting job is first: the one for which the function is highest.
 
     Parameters
@@ -39,95 +36,13 @@ class Order:
         Values of the function's parameters, where they differ from the defaults.
     """
 
-    function: Callable[..., Any]
-    name: str = ""
-    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        if not inspect.isfunction(self.function):
-            raise PolicyError(
-                f"order {self.function!r} is not a function, but an order is a plain Python "
-                "function of a job. Write one with def."
-            )
-        object.__setattr__(self, "name", self.name or self.function.__name__)
-        defaults = self._check_signature()
-        values = dict(defaults)
-        for parameter, value in self.parameters.items():
-            values[parameter] = self._check_parameter(parameter, value, defaults)
-        object.__setattr__(self, "parameters", MappingProxyType(values))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Order, (self.function, self.name, dict(self.parameters))
-
-    def _check_signature(self) -> dict[str, float]:
-        views: list[str] = []
-        defaults: dict[str, float] = {}
-        for parameter in inspect.signature(self.function).parameters.values():
-            if parameter.name in VIEWS and parameter.default is not parameter.empty:
-                raise PolicyError(
-                    f"order '{self.name}' gives '{parameter.name}' the default "
-                    f"{parameter.default!r}, but the engine hands it over. Leave the default out."
-                )
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise PolicyError(
-                    f"order '{self.name}' takes *{parameter.name}, but an order's parameters are "
-                    "named one by one. Name them, each with a number as its default."
-                )
-            if parameter.default is parameter.empty:
-                views.append(parameter.name)
-            elif _is_number(parameter.default):
-                defaults[parameter.name] = float(parameter.default)
-            else:
-                raise PolicyError(
-                    f"parameter '{parameter.name}' of order '{self.name}' has the default "
-                    f"{parameter.default!r}, but a parameter is a number. Give it a number."
-                )
-        if not views or tuple(views) != VIEWS[: len(views)]:
-            raise PolicyError(
-                f"order '{self.name}' takes ({', '.join(views)}), but an order takes (job), "
-                "(job, now) or (job, now, machine), then parameters with defaults. Rename them."
-            )
-        return defaults
-
-    def _check_parameter(self, name: str, value: float, defaults: Mapping[str, float]) -> float:
-        if name not in defaults:
-            raise PolicyError(
-                f"order '{self.name}' has no parameter '{name}'. {did_you_mean(name, defaults)}"
-                f"Choose from: {', '.join(defaults) or '(it has none)'}."
-            )
-        if not _is_number(value):
-            raise PolicyError(
-                f"parameter '{name}' of order '{self.name}' is {value!r}, but it must be a "
-                "finite number. Give a number."
-            )
-        return float(value)
-
-    def __str__(self) -> str:
-        defaults = self._check_signature()
-        changed = {k: v for k, v in self.parameters.items() if v != defaults[k]}
-        if not changed:
-            return self.name
-        return f"{self.name}({','.join(f'{k}={_written(v)}' for k, v in changed.items())})"
-
-    @property
-    def views(self) -> int:
-        """How many of job, now, machine the function takes."""
-        signature = inspect.signature(self.function).parameters.values()
-        return sum(parameter.default is parameter.empty for parameter in signature)
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """Which of its arguments, and which of their fields, the function looks at."""
-        return frozenset(_names_read(self.function.__code__) | _names_of(self.function, set()))
+    kind: ClassVar[str] = "order"
+    handed: ClassVar[tuple[str, ...]] = VIEWS
 
     @property
     def fixed(self) -> bool:
         """Whether jobs can never change places: the function reads nothing that changes."""
         return not self.reads & {"now", "machine", *USAGE_FIELDS}
-
-    def having(self, **parameters: float) -> Order:
-        """Return the order with other values of its parameters."""
-        return Order(self.function, self.name, {**self.parameters, **parameters})
 
 
 def load_order(reference: str) -> Order:
@@ -189,43 +104,3 @@ def _import_file(path: Path) -> object:
     finally:
         sys.dont_write_bytecode = written
     return module
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except (TypeError, OverflowError):
-        return False
-
-
-def _written(value: float) -> str:
-    """Write a number briefly, yet so that reading it gives the same number."""
-    brief = f"{value:g}"
-    return brief if float(brief) == value else repr(value).removesuffix(".0")
-
-
-def _names_of(function: Any, seen: set[Any]) -> set[str]:
-    """Return the names in a function, in those inside it and in those that it calls."""
-    function = getattr(function, "py_func", function)  # a helper that Numba has compiled
-    if not inspect.isfunction(function) or function in seen:
-        return set()
-    seen.add(function)
-    names = _names_in(function.__code__)
-    inner = inspect.getclosurevars(function)
-    for helper in (*inner.globals.values(), *inner.nonlocals.values()):
-        names |= _names_of(helper, seen)
-    return names
-
-
-def _names_in(code: CodeType) -> set[str]:
-    inside = [_names_in(const) for const in code.co_consts if isinstance(const, CodeType)]
-    return set(code.co_names).union(*inside)
-
-
-def _names_read(code: CodeType) -> set[str]:
-    names = set(code.co_cellvars)
-    for instruction in dis.get_instructions(code):
-        if "LOAD_FAST" in instruction.opname:
-            value = instruction.argval
-            names.update(value if isinstance(value, tuple) else (value,))
-    return names

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError, QueuesmithError
-from queuesmith.policy import committed, rulebase, self_tuning, slurm
+from queuesmith.policy import committed, own_backfill, rulebase, self_tuning, slurm
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
 from queuesmith.policy.committed import Committed
 from queuesmith.policy.order import Order
 from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.own_backfill import parse_own_backfill
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.predicted import parse_predicted
 from queuesmith.policy.self_tuning import SelfTuning
@@ -38,6 +39,7 @@ def as_policy(
 
     ``order``, ``order+backfill``, ``order(parameter=value,...)+backfill``,
     ``file.py:function+backfill``, each with ``+keep(share=...)`` if wanted,
+    ``order+file.py:function(parameter=value,...)`` for a backfill of one's own,
     ``order+conservative(depth=...)``, ``order+plan(depth=...)``, ``order+easy+predicted(last2)``,
     ``dynp(order,...; metric=...; decider=...)``, ``slurm(slurm.conf; bf_interval=60)``,
     ``committed(order; backfill=early)``, or the name of a ``.json`` file, for which ``trust`` is
@@ -74,7 +76,7 @@ def as_policy(
         for offer in entry_points(group=OFFERS, name=name):
             offered: AnyPolicy = offer.load()(inside)
             return offered
-    return parse_predicted(text) or Policy.parse(text)
+    return parse_predicted(text) or parse_own_backfill(text) or Policy.parse(text)
 
 
 def parse_policies(text: str, *, trust: bool = False) -> list[AnyPolicy]:
@@ -125,5 +127,6 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], AnyPolicy]] = {
     rulebase.PAIR_KIND: rulebase.rule_base_from,
     self_tuning.KIND: self_tuning.self_tuning_from,
     committed.KIND: committed.committed_from,
+    own_backfill.KIND: own_backfill.own_backfill_from,
     WRITTEN: _written_from,
 }

@@ -16,7 +16,7 @@ from typing import Any
 from queuesmith.base.errors import PolicyError
 
 #: What stands under these keys of a policy file may be, or begin with, ``file.py:function``.
-_KEYS = ("order", "preferred", "orders", "strategies", "policy")
+_KEYS = ("order", "backfill", "preferred", "orders", "strategies", "policy")
 _NAMED = re.compile(r"(?P<file>.+\.py)(?P<rest>:(?P<function>\w+).*)", re.DOTALL)
 #: Where installed modules lie, whose source is nobody's own.
 _INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")

@@ -42,3 +42,13 @@ class Machine(NamedTuple):
     cores: int
     free: int
     waiting: int  # how many jobs wait
+
+
+class Head(NamedTuple):
+    """The first job of the queue, which does not fit, as a backfill function sees it."""
+
+    submit: int
+    walltime: int
+    cores: int
+    reserved: int  # when it can start at the latest, if running jobs end by their walltimes
+    spare: int  # cores that are free then besides its own

@@ -182,9 +182,8 @@ class Comparison:
         """Return one mapping for each policy: ``policy`` and the metrics."""
         return [{"policy": policy, **values} for policy, values in self.values.items()]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """The values as a pandas table, one row a policy."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return the values as a pandas table, one row a policy."""
         import pandas as pd
 
         return pd.DataFrame(self.rows()).set_index("policy")

@@ -14,6 +14,7 @@ from typing import Any
 
 from queuesmith.base.errors import OutputError, QueuesmithError, UsageError
 from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.frames import Framed
 from queuesmith.base.json import parse_json
 from queuesmith.knobs.setting import Knobs
 from queuesmith.running.bag_files import Bag
@@ -41,8 +42,8 @@ class Turn:
     by: str
 
 
-@dataclass
-class RunState:
+@dataclass(repr=False)
+class RunState(Framed):
     """What is known of a run, from its files.
 
     Parameters
@@ -64,6 +65,10 @@ class RunState:
     cwd: str = "."
     bags: list[BagProgress] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        tasks = sum(len(bag.tasks) for bag in self.bags)
+        return f"<RunState of '{self.folder}': {len(self.bags)} bags of {tasks:,} tasks>"
 
     @property
     def knobs(self) -> Knobs:

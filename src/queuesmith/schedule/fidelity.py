@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import ScheduleError
+from queuesmith.base.frames import Framed
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
 
@@ -44,8 +45,8 @@ class Grade(StrEnum):
 REQUIRED = {Grade.A: (5.0, 0.9), Grade.B: (10.0, 0.8), Grade.C: (UNTRUE_PERCENT, 0.6)}
 
 
-@dataclass(frozen=True, eq=False)
-class Fidelity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fidelity(Framed):
     """What really happened beside a replay of the same jobs.
 
     Parameters
@@ -143,6 +144,13 @@ class Fidelity:
             f"{fact} Absolute values of these replays must not be believed: they show at best "
             "which of two policies is better on the machine as it is described."
         )
+
+    def __repr__(self) -> str:
+        return f"<Fidelity of '{self.history.workload.name}': {self.sentence}>"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the figures of all jobs; those of parts of them are ``by`` a column."""
+        return [{"jobs": len(self.history), "grade": str(self.grade), **self.figures()}]
 
     def by(self, column: str) -> list[dict[str, Any]]:
         """Return the same figures for parts of the jobs.

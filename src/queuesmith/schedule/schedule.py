@@ -156,10 +156,9 @@ class Schedule:
             return self.pieces
         return Pieces(np.arange(len(self)), self.start, self.end, self.workload.cores)
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a job: the workload's columns, start, end and wait."""
-        return self.workload.table.assign(start=self.start, end=self.end, wait=self.wait)
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a job: the workload's columns, start, end and wait."""
+        return self.workload.to_frame().assign(start=self.start, end=self.end, wait=self.wait)
 
     # -- as a whole ------------------------------------------------------------------------
 

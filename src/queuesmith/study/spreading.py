@@ -22,7 +22,13 @@ class LostWorkError(QueuesmithError):
     """A piece of work took its worker with it too often."""
 
 
-def spread(engine: Engine, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def spread(
+    engine: Engine,
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    watch: Callable[[int, Result], None] | None = None,
+) -> list[Result]:
     """Return what comes of each item; what goes away with its worker is done again.
 
     Parameters
@@ -31,6 +37,8 @@ def spread(engine: Engine, work: Callable[[Item], Result], items: Sequence[Item]
         Where it is computed.
     work, items
         What is done, and with what; both travel to other processes.
+    watch
+        Is called with the place of an item and what came of it, as soon as that is there.
     """
     engine.ready()
     waiting = deque(range(len(items)))
@@ -49,6 +57,8 @@ def spread(engine: Engine, work: Callable[[Item], Result], items: Sequence[Item]
             error = future.exception()
             if error is None:
                 results[place] = future.result()
+                if watch is not None:
+                    watch(place, results[place])
             elif engine.is_lost(error) and lost[place] < MOST_LOST:
                 lost[place] += 1
                 waiting.appendleft(place)

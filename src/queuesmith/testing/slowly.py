@@ -9,7 +9,15 @@ import numpy as np
 from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting as fitting_nodes
-from queuesmith.policy import AnyPolicy, Committed, Policy, SelfTuning, Slurm, as_policy
+from queuesmith.policy import (
+    AnyPolicy,
+    Committed,
+    OwnBackfill,
+    Policy,
+    SelfTuning,
+    Slurm,
+    as_policy,
+)
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
@@ -18,6 +26,7 @@ from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
 from queuesmith.testing.twin_committed import CommittedTwin
 from queuesmith.testing.twin_nodes import twin_on_nodes
+from queuesmith.testing.twin_own_backfill import OwnBackfillTwin
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
 
@@ -57,6 +66,8 @@ def twin_of(
         return SelfTuningTwin(cluster, tasks, policy, reservations)
     if isinstance(policy, Policy) and not reservations:
         return OrderedTwin(cluster, tasks, policy)
+    if isinstance(policy, OwnBackfill) and not reservations:
+        return OwnBackfillTwin(cluster, tasks, policy)
     if isinstance(policy, Committed) and not reservations:
         return CommittedTwin(cluster, tasks, policy)
     if isinstance(policy, RuleBased) and not reservations:

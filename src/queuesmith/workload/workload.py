@@ -197,9 +197,8 @@ class Workload:
             return None
         return start
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """The jobs as a pandas table, one row a job."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return the jobs as a pandas table, one row a job; ``from_frame`` is the way back."""
         import pandas as pd
 
         columns = {column: getattr(self, column) for column in CORE_COLUMNS}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.frames import Framed
 from queuesmith.compiled.pareto import undominated
 from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
 from queuesmith.figures.style import style
@@ -45,8 +46,8 @@ class ProvenLine:
         return (self.least - self.span * makespan) / self.flow
 
 
-@dataclass(frozen=True, eq=False)
-class TradeOff:
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeOff(Framed):
     """Mappings none of which is better than another in both makespan and flowtime.
 
     Parameters
@@ -65,6 +66,9 @@ class TradeOff:
     points: tuple[Schedule, ...]
     lines: tuple[ProvenLine, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"<TradeOff of '{self.matrix.name}': {len(self.points)} mappings>"
 
     def least_flowtime(self, makespan: float) -> float:
         """Return what the flowtime of a mapping of this makespan is proven to be at least."""
