@@ -10,6 +10,7 @@ import pytest
 
 from queuesmith.web.runs import Run
 from queuesmith.web.server import serving
+from tests.live.conftest import slurm_commands  # noqa: F401
 from tests.web.conftest import Served, Visitor, small_log
 
 pytestmark = pytest.mark.browser
@@ -186,3 +187,25 @@ def test_the_server_refuses_strangers(served):
 
 def test_processes_of_runs_are_left_to_themselves(served):
     assert os.getpid() not in {run.process for run in served.context.runs}
+
+
+def test_the_queue_of_a_slurm_is_looked_at_foretold_and_compared(visitor, slurm_commands):  # noqa: F811
+    for number in (2, 3, 4):
+        slurm_commands.job(number, cores=16, nodes=2)
+    page = visitor.open("?tab=live&column=sjf%2Beasy", until="#live-look")
+    page.get_by_text("Nobody has looked yet").wait_for()
+    page.locator("#live-look").click()
+    page.locator("#live-queue", has_text="16 cores on 2 nodes of partition day").wait_for()
+    page.locator("#live-forecast table").wait_for()
+    page.locator("#live-starts .scatterlayer .point").first.wait_for()
+    page.locator("#live-advice", has_text="sjf+easy would move 2 of 3 jobs").wait_for()
+    page.locator("#live-policy").fill("fcfs+easy")
+    page.locator("#live-policy").press("Enter")
+    page.locator("#live-advice", has_text="fcfs+easy would move").wait_for()
+    page.wait_for_function("() => location.search.includes('policy=fcfs%2Beasy')")
+    page.reload()
+    page.locator("#live-advice", has_text="fcfs+easy would move").wait_for()
+    slurm_commands.set(down=True)
+    page.locator("#live-look").click()
+    page.get_by_text("slurmctld does not answer").wait_for()
+    assert slurm_commands.told == []

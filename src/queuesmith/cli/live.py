@@ -154,7 +154,13 @@ def forecast(
         tell("note: no accounting, so jobs are taken to run to their limits", quiet=quiet)
     with progress(f"replaying {len(seen.waiting)} jobs", quiet=quiet) as tick:
         found = foretell(
-            seen, past, replays=replays, arrivals=arrivals, seed=seed, explained=job, tick=tick
+            seen,
+            past,
+            replays=replays,
+            arrivals=arrivals,
+            seed=seed,
+            explained=None if job is None else (job,),
+            tick=tick,
         )
     shown = [each for each in found if job in (None, each.job.id)]
     if not shown and job is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from queuesmith.web.live_desk import LiveDesk
 from queuesmith.web.logs import LogShelf
 from queuesmith.web.machines import AnyCluster
 from queuesmith.web.policies import PolicyShelf
@@ -21,8 +22,8 @@ class Context:
 
     Parameters
     ----------
-    logs, policies, desk, runs
-        What logs, policies, replays and long runs there are.
+    logs, policies, desk, runs, live
+        What logs, policies, replays, long runs and looks at a running Slurm there are.
     machine
         The machine that was named, None for the log's own.
     columns
@@ -36,6 +37,7 @@ class Context:
     policies: PolicyShelf
     desk: ReplayDesk
     runs: RunShelf
+    live: LiveDesk
     machine: AnyCluster | None
     columns: tuple[Column, ...]
     log_source: Path | None = None

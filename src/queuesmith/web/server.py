@@ -135,6 +135,7 @@ def make_context(
 ) -> Context:
     """Return what the page shows."""
     from queuesmith.web.context import Context
+    from queuesmith.web.live_desk import LiveDesk
     from queuesmith.web.logs import LogShelf
     from queuesmith.web.policies import PolicyShelf, names_of
     from queuesmith.web.replays import ReplayDesk
@@ -151,6 +152,7 @@ def make_context(
         policies=shelf,
         desk=ReplayDesk(logs, shelf, machine),
         runs=runs,
+        live=LiveDesk(),
         machine=machine,
         columns=tuple(Column(text) for text in dict.fromkeys(texts))[:MOST_COLUMNS],
         log_source=log_source,

@@ -131,6 +131,8 @@ class PageState:
         What the waits are divided by.
     run
         Which long run is looked at; empty for the newest.
+    policy
+        The policy that the live queue is shown under; empty for that of the first column.
     """
 
     tab: str = "what-if"
@@ -140,6 +142,7 @@ class PageState:
     objective: str = "mean_wait"
     by: str = "group"
     run: str = ""
+    policy: str = ""
     #: What of the address could not be understood, in sentences.
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
@@ -154,6 +157,7 @@ class PageState:
         pairs += [] if self.objective == "mean_wait" else [("objective", self.objective)]
         pairs += [] if self.by == "group" else [("by", self.by)]
         pairs += [("run", self.run)] if self.run else []
+        pairs += [("policy", self.policy)] if self.policy else []
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @classmethod
@@ -191,6 +195,8 @@ class PageState:
             return replace(self, log=value)
         if name == "run":
             return replace(self, run=value)
+        if name == "policy":
+            return replace(self, policy=value)
         return self  # others may put words of their own into an address
 
 
