@@ -258,6 +258,9 @@ def steer(
     any_grade: Annotated[
         bool, typer.Option("--any-grade", help="Steer even where replays are not to be believed.")
     ] = False,
+    grade_every: Annotated[
+        float, typer.Option(help="Seconds after which the fidelity grade is looked at again.")
+    ] = 21_600.0,
     figures: Annotated[
         Path | None, typer.Option(help="Write figures for Prometheus to this .prom file.")
     ] = None,
@@ -290,6 +293,7 @@ def steer(
         timeout=timeout,
         as_administrator=as_administrator,
         any_grade=any_grade,
+        grade_every=grade_every,
         figures=figures,
     )
     _state(None, timeout, cluster)

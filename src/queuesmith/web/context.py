@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from queuesmith.web.instances import InstanceShelf
 from queuesmith.web.live_desk import LiveDesk
 from queuesmith.web.logs import LogShelf
 from queuesmith.web.machines import AnyCluster
@@ -22,8 +23,9 @@ class Context:
 
     Parameters
     ----------
-    logs, policies, desk, runs, live
-        What logs, policies, replays, long runs and looks at a running Slurm there are.
+    logs, policies, desk, runs, instances, live
+        What logs, policies, replays, long runs, files to be placed or mapped, and looks at a
+        running Slurm there are.
     machine
         The machine that was named, None for the log's own.
     columns
@@ -37,6 +39,7 @@ class Context:
     policies: PolicyShelf
     desk: ReplayDesk
     runs: RunShelf
+    instances: InstanceShelf
     live: LiveDesk
     machine: AnyCluster | None
     columns: tuple[Column, ...]

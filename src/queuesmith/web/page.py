@@ -206,6 +206,9 @@ def _wire(app: Dash, context: Context) -> None:
             Input("tab", "data"),
             prevent_initial_call="initial_duplicate",
         )
+    app.clientside_callback(
+        ClientsideFunction("queuesmith", "upload"), Output("upload", "title"), Input("upload", "id")
+    )
     for function, source in (("remember", "search"), ("moved", "moved")):
         app.clientside_callback(
             ClientsideFunction("queuesmith", function),
@@ -242,8 +245,9 @@ def _routes(app: Dash, context: Context, token: str) -> None:
         if size is None or size > limit:
             return {"error": too_large(size or 0, limit)}, 413
         name = request.args.get("name", "log")[:200]
+        shelf = context.instances if request.args.get("what") == "instance" else context.logs
         try:
-            return {"log": context.logs.upload(name, request.get_data(cache=False))}
+            return {"name": shelf.upload(name, request.get_data(cache=False))}
         except QueuesmithError as error:
             return {"error": str(error)}, 422
 

@@ -64,6 +64,12 @@ def slider(id: Mapping[str, Any], knob: Knob) -> html.Label:
     )
 
 
+def upload_place(what: str, label: str, limit: int) -> html.Div:
+    """Return where files are uploaded; page.js fills it: what a browser does best itself."""
+    facts = {"data-what": what, "data-label": label, "data-limit": str(limit)}
+    return html.Div(id="upload", className="field", **facts)
+
+
 def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> html.Div:
     """Return a table whose first column names the rows."""
     head = html.Thead(html.Tr([html.Th(each, scope="col") for each in heads]))
