@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, MappingProxyType
 from typing import Any
@@ -222,10 +223,11 @@ def _names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inside)
 
 
-def _names_read(code: CodeType) -> set[str]:
+@lru_cache(maxsize=256)
+def _names_read(code: CodeType) -> frozenset[str]:
     names = set(code.co_cellvars)
     for instruction in dis.get_instructions(code):
         if "LOAD_FAST" in instruction.opname:
             value = instruction.argval
             names.update(value if isinstance(value, tuple) else (value,))
-    return names
+    return frozenset(names)

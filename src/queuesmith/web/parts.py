@@ -129,10 +129,12 @@ def inked(figure: Figure, scheme: str, *, roomy: bool = False) -> Figure:
         "showlegend": False,
         "margin": {**layout.get("margin", {}), "t": 12},
     }
-    # Plotly draws a figure twice where it must find its own margins.
+    # Plotly draws a figure twice where it must find its own margins, and measures all words of an
+    # axis where it may have to hide some.
     for name, axis in layout.items():
-        if name.startswith("yaxis") or (name.startswith("xaxis") and axis.get("title")):
-            layout[name] = {**axis, "automargin": bool(axis.get("automargin")) and roomy}
+        if name.startswith(("xaxis", "yaxis")):
+            margin = bool(axis.get("automargin")) and roomy
+            layout[name] = {**axis, "automargin": margin, "ticklabeloverflow": "allow"}
     return {**figure, "layout": layout}
 
 

@@ -37,8 +37,17 @@
   function moved(query) {
     const names = new URLSearchParams(query ?? "").getAll("column");
     document.querySelectorAll(".column-name > span").forEach((place, i) => names[i] && write(place, names[i]));
-    return remember(query);
+    remember(query);
+    askWhatToKeep(document.getElementById("keep-more"));
+    return keep();
   }
+
+  function askWhatToKeep(details) { // files and calls are made once they can be seen
+    if (details?.open) window.dash_clientside.set_props("keep-asked", { data: location.search });
+  }
+  addEventListener("toggle", (event) => {
+    if (event.target.id === "keep-more") askWhatToKeep(event.target);
+  }, true);
 
   function readouts(values, ids) {
     ids.forEach((id, i) => {
@@ -144,10 +153,10 @@
 
   let newest = null;
 
-  async function later(figure) { // once the browser has shown what was drawn before
-    newest = figure;
+  async function later(query) { // once the browser has shown what was drawn before
+    newest = query;
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return figure && figure === newest ? figure : keep();
+    return typeof query === "string" && query === newest ? query : keep();
   }
 
   function view() {
