@@ -2,8 +2,8 @@
 
     python -m benchmarks.page [--jobs 100000] [--moves 12]
 
-Beside the time that passes stand the processor seconds of the server and of the whole browser: on
-a machine that is busy with other things, they tell what the page itself needs.
+Beside the time that passes stand the processor seconds of the server, of the page's own thread and
+of the whole browser: on a machine that is busy with other things, they tell what it needs.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Move(NamedTuple):
     waits: float
     all: float
     server: float
+    drawing: float
     browser: float
 
 
@@ -73,16 +74,20 @@ def measure(
     page.goto(f"{link}?{COLUMNS}&column={policy.replace('+', '%2B')}")
     page.locator("#facts table").wait_for()
     page.wait_for_timeout(1000)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.setTimeDomain", {"timeDomain": "threadTicks"})
+    session.send("Performance.enable")
     id = f'{{"column":2,"name":"{knob}","type":"knob"}}'
     begin = float(page.locator(f"[id='{id}']").input_value())
     found = []
     for number in range(moves + 1):
         value = f"{begin + step * (number + 1):g}"
-        before = cpu_of(pid), cpu_of_browser(page)
+        before = cpu_of(pid), cpu_of_drawing(session), cpu_of_browser(page)
         waits, all = page.evaluate(MOVE, [id, value])
-        after = cpu_of(pid), cpu_of_browser(page)
-        found.append(Move(waits, all, after[0] - before[0], after[1] - before[1]))
+        after = cpu_of(pid), cpu_of_drawing(session), cpu_of_browser(page)
+        found.append(Move(waits, all, *(b - a for a, b in zip(before, after, strict=True))))
         page.wait_for_timeout(100)
+    session.detach()
     return found[1:]  # the first move may compile
 
 
@@ -90,6 +95,12 @@ def cpu_of(pid: int) -> float:
     """Return the processor seconds of a process, all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def cpu_of_drawing(session: Any) -> float:
+    """Return the processor seconds of the thread of the page, which runs scripts and draws."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return next(float(each["value"]) for each in found if each["name"] == "TaskDuration")
 
 
 def cpu_of_browser(page: Any) -> float:
@@ -104,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=100_000)
     parser.add_argument("--moves", type=int, default=12)
+    parser.add_argument("--cases", type=int, default=len(CASES), help="only the first so many")
     asked = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -121,16 +133,20 @@ def main() -> None:
                 )
                 page = browser.new_page(viewport={"width": 1280, "height": 900})
                 page.set_default_timeout(300_000)
-                print(f"{asked.jobs:,} jobs, three columns, server on one core; seconds a move")
-                heads = ("waits", "all", "worst", "server", "browser", "at most")
+                print(
+                    f"{asked.jobs:,} jobs, three columns, server on one core, load of the machine "
+                    f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; seconds a move"
+                )
+                heads = ("waits", "all", "worst", "server", "page", "browser", "at most")
                 print(" " * 28 + "".join(f"{head:>9}" for head in heads))
-                for policy, knob, step, most in CASES:
+                for policy, knob, step, most in CASES[: asked.cases]:
                     moves = measure(page, link, policy, knob, step, asked.moves, server.pid)
                     row = (
                         statistics.median(move.waits for move in moves),
                         statistics.median(move.all for move in moves),
                         max(move.all for move in moves),
                         statistics.median(move.server for move in moves),
+                        statistics.median(move.drawing for move in moves),
                         statistics.median(move.browser for move in moves),
                         most,
                     )

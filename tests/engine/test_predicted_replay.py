@@ -40,7 +40,7 @@ def test_with_runtimes_known_it_is_easy_with_exact_walltimes(jobs):
 
 @given(
     workloads(),
-    st.sampled_from(["last2", "linear", "request", "known"]),
+    st.sampled_from(["last2", "linear", "blend", "request", "known"]),
     st.sampled_from(["request", "steps"]),
 )
 def test_whatever_is_foretold_no_job_is_cut_and_no_core_used_twice(jobs, predictor, correction):
@@ -69,9 +69,10 @@ def test_the_last_two_runtimes_foretell_the_next():
         user=[1, 1, 2, 2, 1],
     )
     asked = simulate(jobs, cores=8, policy="fcfs+easy+predicted(request)")
-    foretold = simulate(jobs, cores=8, policy="fcfs+easy+predicted(last2)")
     assert asked.start.tolist() == [0, 10, 20, 30, 40]
-    assert foretold.start.tolist() == [0, 10, 20, 30, 22]
+    for predictor in ("last2", "blend"):
+        foretold = simulate(jobs, cores=8, policy=f"fcfs+easy+predicted({predictor})")
+        assert foretold.start.tolist() == [0, 10, 20, 30, 22]
 
 
 def test_who_outlives_a_prediction_goes_on_and_is_expected_later():

@@ -264,3 +264,41 @@ def test_where_replays_are_not_to_be_believed_nothing_is_changed(slurm, monkeypa
         steering.run()
         assert said[0] == "fidelity grade A"
     assert slurm.told
+
+
+def test_a_grade_that_becomes_bad_pauses_and_puts_back_until_it_is_good_again(slurm, monkeypatch):
+    late = {"now": 0}
+
+    def past(*_, **__):
+        submit = np.arange(200) * 100
+        real = {"real_start": submit + late["now"]}
+        return Workload(submit, [90] * 200, [90] * 200, [16] * 200, extra=real)
+
+    monkeypatch.setattr("queuesmith.live.steering.accounting", past)
+    seen = []
+
+    def meanwhile():
+        seen.append((steering.counts.paused, any(slurm.sites.values())))
+        late["now"] = 40_000 if len(seen) == 1 else 0
+
+    steering, said = steered(cycles=3, grade_every=1e-9)
+    during(steering, meanwhile)
+    assert seen == [(False, True), (True, False)]
+    assert [line for line in said if "grade" in line] == [
+        *("fidelity grade A", "fidelity grade A", "fidelity grade D", "fidelity grade A")
+    ]
+    assert any(
+        line.startswith("paused until replays can be believed again: 2 jobs") for line in said
+    )
+    assert not steering.counts.paused
+    assert set(slurm.sites.values()) == {0}
+
+
+def test_too_few_jobs_leave_the_grade_as_it_was(slurm, monkeypatch):
+    monkeypatch.setattr("queuesmith.live.steering.accounting", lambda *_, **__: None)
+    steering, said = steered(cycles=3, grade_every=1e-9)
+    steering.run()
+    assert said[0] == "fidelity grade unknown"
+    assert not any("paused" in line for line in said)
+    with pytest.raises(UsageError, match="between grades"):
+        SteerOptions(grade_every=0)

@@ -38,6 +38,15 @@ def small_log(count: int = 300, cores: int = 64, seed: int = 1, **facts: Any) ->
     )
 
 
+def words_of(shown: Any) -> str:
+    """Return all words of some parts of a page."""
+    if shown is None or isinstance(shown, str | int | float):
+        return "" if shown is None else str(shown)
+    if isinstance(shown, list | tuple):
+        return " ".join(words_of(each) for each in shown)
+    return words_of(getattr(shown, "children", None))
+
+
 class Served(NamedTuple):
     """A page that is being served."""
 

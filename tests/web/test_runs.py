@@ -9,6 +9,7 @@ import pytest
 
 from queuesmith.base.errors import UsageError
 from queuesmith.web import run_process
+from queuesmith.web.instances import PAPER_CLUSTERS
 from queuesmith.web.runs import (
     FAILURE,
     JOBS,
@@ -74,10 +75,11 @@ def test_a_run_sweeps_the_knobs(make_run):
 
 
 @pytest.mark.parametrize(
-    ("where", "problem", "method"), [("grid", "u_c_hihi", "min-min"), ("federation", "WL-1", "lpt")]
+    ("place", "queue", "method"),
+    [("grid u_c_hihi", None, "min-min"), (PAPER_CLUSTERS, "WL-1", "lpt")],
 )
-def test_a_run_places_jobs_and_says_what_is_proven(make_run, where, problem, method):
-    run = make_run(kind="placement", where=where, problem=problem, method=method, seconds=1.0)
+def test_a_run_places_jobs_and_says_what_is_proven(make_run, place, queue, method):
+    run = make_run(kind="placement", place=place, queue=queue, method=method, seconds=1.0)
     assert run_process.main(run.folder) == 0
     assert "least possible" in run.result["said"]
     assert run.result["gantt"]["policies"][0]["name"] == method

@@ -154,7 +154,13 @@ def forecast(
         tell("note: no accounting, so jobs are taken to run to their limits", quiet=quiet)
     with progress(f"replaying {len(seen.waiting)} jobs", quiet=quiet) as tick:
         found = foretell(
-            seen, past, replays=replays, arrivals=arrivals, seed=seed, explained=job, tick=tick
+            seen,
+            past,
+            replays=replays,
+            arrivals=arrivals,
+            seed=seed,
+            explained=None if job is None else (job,),
+            tick=tick,
         )
     shown = [each for each in found if job in (None, each.job.id)]
     if not shown and job is not None:
@@ -252,6 +258,9 @@ def steer(
     any_grade: Annotated[
         bool, typer.Option("--any-grade", help="Steer even where replays are not to be believed.")
     ] = False,
+    grade_every: Annotated[
+        float, typer.Option(help="Seconds after which the fidelity grade is looked at again.")
+    ] = 21_600.0,
     figures: Annotated[
         Path | None, typer.Option(help="Write figures for Prometheus to this .prom file.")
     ] = None,
@@ -284,6 +293,7 @@ def steer(
         timeout=timeout,
         as_administrator=as_administrator,
         any_grade=any_grade,
+        grade_every=grade_every,
         figures=figures,
     )
     _state(None, timeout, cluster)

@@ -33,6 +33,10 @@ def serve(
             help="What is compared at first, comma-separated. Own orders must be named here."
         ),
     ] = "",
+    instance: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file to place or map: clusters (TOML), a queue (CSV), a grid (ETC)."),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Where to listen; other than this machine only where you say so.")
     ] = "127.0.0.1",
@@ -85,6 +89,7 @@ def serve(
         log_source=None if built_in else log.log,
         log_options={} if built_in else log.chosen(),
         machine_source=machine,
+        instances=instance or (),
         open_browser=browser,
         ready=ready,
     )

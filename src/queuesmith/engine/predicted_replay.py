@@ -18,7 +18,14 @@ from queuesmith.engine.kernels.predicted_replay import (
 )
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.policy.predicted import Predicted
-from queuesmith.prediction.kernels.learner import KNOWN, LAST2, LINEAR, REQUEST, new_learner
+from queuesmith.prediction.kernels.learner import (
+    BLEND,
+    KNOWN,
+    LAST2,
+    LINEAR,
+    REQUEST,
+    new_learner,
+)
 from queuesmith.schedule.reservations import RequestAnswer
 
 
@@ -29,7 +36,7 @@ def kinds_of(jobs: Any) -> NDArray[np.int64]:
     return numbers.ravel().astype(np.int64)
 
 
-KINDS = {"request": REQUEST, "known": KNOWN, "last2": LAST2, "linear": LINEAR}
+KINDS = {"request": REQUEST, "known": KNOWN, "last2": LAST2, "linear": LINEAR, "blend": BLEND}
 CORRECTIONS = {"request": TO_REQUEST, "steps": BY_STEPS}
 
 

@@ -77,7 +77,7 @@ def run(
     except subprocess.TimeoutExpired:
         raise NoAnswerError(
             f"'{' '.join(words[:3])}' has not answered within {seconds:g} s. Look whether "
-            "slurmctld is well, or allow more time with --timeout."
+            "slurmctld is well, or allow more time (--timeout)."
         ) from None
     if done.returncode and lines is None:
         raise _failure(words, done.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -88,7 +88,7 @@ def forecast(
     replays: int = 50,
     arrivals: bool = False,
     seed: int = 0,
-    explained: int | None = None,
+    explained: Collection[int] | None = None,
     tick: Callable[[float], None] = lambda share: None,
 ) -> list[Expectation]:
     """Foretell when each waiting job starts, from many replays of the present moment.
@@ -109,8 +109,8 @@ def forecast(
     seed
         The same seed gives the same forecast.
     explained
-        The one job of which to say why it waits; by default it is said of all, which takes time
-        where thousands wait.
+        The jobs of which to say why they wait; by default it is said of all, which takes time where
+        thousands wait.
     tick
         Told the share that is done.
     """
@@ -129,7 +129,7 @@ def forecast(
             int(np.median(starts[job.id])),
             int(np.quantile(starts[job.id], 0.9)),
             None if job.start is None else max(job.start - state.now, 0),
-            why_it_waits(state, job) if explained is None or job.id == explained else "",
+            why_it_waits(state, job) if explained is None or job.id in explained else "",
         )
         for job in state.waiting
         if job.id in starts

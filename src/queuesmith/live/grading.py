@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.state import ClusterState
+from queuesmith.policy import AnyPolicy
+from queuesmith.schedule import Schedule
 from queuesmith.schedule import history as really
 from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.workload import Workload
 
+#: How Slurm orders its queue by itself.
+STOCK = "slurm()"
 #: Of fewer jobs no grade is given, and of more the last so many.
 FEWEST, MOST = 100, 2000
 
 
-def grade_of(state: ClusterState, past: Workload | None) -> Fidelity | None:
-    """Return how well a replay of Slurm agrees with the past; None where too little is known."""
+def grade_of(
+    state: ClusterState, past: Workload | None, policies: Sequence[AnyPolicy | str] = (STOCK,)
+) -> Fidelity | None:
+    """Return how well the best replay of the past agrees with it; None where too little is known.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    past
+        Jobs that have ended, as the accounting tells them.
+    policies
+        What may have ordered the queue meanwhile: Slurm itself, or a policy that steered it.
+    """
     if past is None or len(past) < FEWEST:
         return None
     try:
         jobs = fitting(past.select(range(max(len(past) - MOST, 0), len(past))), state.machine)
         real = really(jobs, state.machine)
-        if real is None or len(jobs) < FEWEST:
-            return None
-        return Fidelity(real, simulate(jobs, state.machine, "slurm()"))
     except QueuesmithError:
+        return None
+    if real is None or len(jobs) < FEWEST:
+        return None
+    judged = [each for policy in policies if (each := _judged(state, jobs, real, policy))]
+    return min(judged, key=lambda each: each.grade, default=None)
+
+
+def _judged(
+    state: ClusterState, jobs: Workload, real: Schedule, policy: AnyPolicy | str
+) -> Fidelity | None:
+    try:
+        return Fidelity(real, simulate(jobs, state.machine, policy))
+    except QueuesmithError:  # such as a policy that cannot be replayed on nodes
         return None
 
 

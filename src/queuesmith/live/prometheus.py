@@ -19,7 +19,7 @@ FIGURES = {
     "waiting": ("gauge", "Jobs and arrays that wait."),
     "steered": ("gauge", "Jobs and arrays that may be steered."),
     "wanted": ("gauge", "Changes that the order wanted in the last cycle."),
-    "paused": ("gauge", "1 while nothing is done because of others' changes."),
+    "paused": ("gauge", "1 while nothing is done: others' changes, or a bad grade."),
     "cycle_seconds": ("gauge", "How long the last cycle took, commands included."),
 }
 

@@ -15,7 +15,7 @@ from queuesmith.base.errors import QueuesmithError
 from queuesmith.live.changes import AllowList, Change, changes_for, movable
 from queuesmith.live.commands import PATIENCE, NoAnswerError, SlurmError
 from queuesmith.live.forecast import accounting
-from queuesmith.live.grading import check_grade, grade_of
+from queuesmith.live.grading import STOCK, check_grade, grade_of
 from queuesmith.live.journal import Journal
 from queuesmith.live.ordering import wanted_order
 from queuesmith.live.prometheus import write_figures
@@ -51,6 +51,8 @@ class SteerOptions:
         Whether to steer even where replays of the cluster must not be believed.
     history_days
         From how many days of accounting the grade is found.
+    grade_every
+        Seconds after which the grade is looked at again, from the jobs that have ended since.
     figures
         The file for Prometheus, if there is one.
     """
@@ -65,12 +67,14 @@ class SteerOptions:
     as_administrator: bool = False
     any_grade: bool = False
     history_days: float = 7.0
+    grade_every: float = 6 * 3600.0
     figures: Path | None = None
 
     def __post_init__(self) -> None:
         positive("the time between cycles", self.every, "Give for example 30.")
         positive("the pause", self.pause, "Give for example 600.")
         positive("the days of history", self.history_days, "Give for example 7.")
+        positive("the time between grades", self.grade_every, "Give for example 21600.")
         positive("the time for a command", self.timeout, "Give for example 30.")
         whole_number("the most changes of a cycle", self.most_changes, 1, "Give for example 500.")
         whole_number("the number of conflicts", self.conflicts, 1, "Give for example 3.")
@@ -131,6 +135,8 @@ class Steering:
         self._paused_until = 0.0
         self._state: ClusterState | None = None
         self._read_at = -MACHINE_SECONDS
+        self._looked_at_grade = self._graded = time.monotonic()
+        self._doubted = False
 
     def stop(self) -> None:
         """Let the present step be finished, then release all that was set."""
@@ -166,6 +172,27 @@ class Steering:
         check_grade(judged)
         self._say(f"fidelity grade {judged.grade if judged else 'unknown'}")
 
+    def _grade_again(self, journal: Journal) -> None:
+        """Pause and put every job back while replays cannot be believed any more.
+
+        What was steered is no replay of Slurm but one of the policy, so the better of both counts.
+        Where too few jobs have ended since the last grade, that one holds.
+        """
+        options, now = self.options, time.monotonic()
+        if options.any_grade or now - self._looked_at_grade < options.grade_every:
+            return
+        self._looked_at_grade = now
+        days = min((now - self._graded) / 86_400, options.history_days)
+        past = accounting(days, seconds=options.timeout)
+        judged = grade_of(self._looked(), past, (STOCK, self.policy))
+        if judged is None:
+            return
+        self._graded, before = now, self._doubted
+        self._doubted = not judged.grade.trustworthy
+        self._say(f"fidelity grade {judged.grade}")
+        if self._doubted and not before:
+            self._say(f"paused until replays can be believed again: {self._released(journal)}")
+
     def _loop(self, journal: Journal) -> None:
         options = self.options
         while not self._stop.is_set():
@@ -183,7 +210,8 @@ class Steering:
             self._stop.wait(max(options.every - self.counts.cycle_seconds, 0.05))
 
     def _pass(self, journal: Journal) -> None:
-        self.counts.paused = time.monotonic() < self._paused_until
+        self._grade_again(journal)
+        self.counts.paused = self._doubted or time.monotonic() < self._paused_until
         if self.counts.paused:
             return
         state = self._looked()

@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType, MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -156,10 +157,11 @@ def _names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inside)
 
 
-def _names_read(code: CodeType) -> set[str]:
+@lru_cache(maxsize=256)
+def _names_read(code: CodeType) -> frozenset[str]:
     names = set(code.co_cellvars)
     for instruction in dis.get_instructions(code):
         if "LOAD_FAST" in instruction.opname:
             value = instruction.argval
             names.update(value if isinstance(value, tuple) else (value,))
-    return names
+    return frozenset(names)

@@ -18,6 +18,7 @@ KIND = "predicted"
 PREDICTORS = {
     "last2": "the mean of the user's last two runtimes; the request of a user's first job",
     "linear": "a linear quantile learner of request, cores and the user's earlier runtimes",
+    "blend": "the geometric mean of last2, linear and the user's last two of the same request",
     "request": "what the user asks for",
     "known": "the true runtime, which nobody knows: what predictions could give at best",
 }

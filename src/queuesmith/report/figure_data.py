@@ -124,6 +124,18 @@ def job_parts(workload: Workload, by: str = "group", most: int = MOST_GROUPS) ->
     return JobParts(by, names, codes, position, other=True)
 
 
+@remembered
+def sorted_waits(schedule: Schedule) -> Floats:
+    """Return the waits of a schedule, the shortest first."""
+    return np.sort(schedule.wait.astype(np.float64))
+
+
+@remembered
+def mean_waits(schedule: Schedule, parts: JobParts) -> GroupMeans:
+    """Return the mean wait of each part of the jobs."""
+    return part_means(schedule, parts, schedule.wait)
+
+
 def share_at_most(
     values: ArrayLike,
     *,

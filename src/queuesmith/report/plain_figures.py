@@ -17,10 +17,11 @@ from queuesmith.figures.style import plain_axis, plain_layout
 from queuesmith.report.figure_data import (
     OverTime,
     job_parts,
+    mean_waits,
     nice_edges,
     over_time_data,
-    part_means,
     share_at_most,
+    sorted_waits,
 )
 from queuesmith.report.wording import duration, plain, time_scale
 from queuesmith.schedule.schedule import Schedule
@@ -48,11 +49,11 @@ SPACING = 0.05
 
 def waits_figure(comparison: Comparison) -> Figure:
     """Return the figure of which share of the jobs started within which time."""
-    longest = max(float(schedule.wait.max()) for schedule in comparison.schedules)
+    longest = max(float(sorted_waits(each)[-1]) for each in comparison.schedules)
     lines = []
     waited: list[str] = []
     for schedule in comparison.schedules:
-        curve = share_at_most(schedule.wait, largest=longest)  # at the same waits for all
+        curve = share_at_most(sorted_waits(schedule), largest=longest)  # at the same waits for all
         waited = waited or [duration(x) for x in curve.x.tolist()]
         line = line_of(comparison, schedule.policy, curve.x, curve.share)
         line["customdata"] = waited
@@ -71,7 +72,7 @@ def waits_figure(comparison: Comparison) -> Figure:
 def groups_figure(comparison: Comparison, by: str = "group") -> Figure:
     """Return the figure of the mean wait of each part of the jobs under each policy."""
     parts = job_parts(comparison.workload, by)
-    means = {each.policy: part_means(each, parts, each.wait) for each in comparison.schedules}
+    means = {each.policy: mean_waits(each, parts) for each in comparison.schedules}
     scale = time_scale(max(float(data.mean.max()) for data in means.values()))
     bars = [
         {

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from queuesmith.web.instances import InstanceShelf
+from queuesmith.web.live_desk import LiveDesk
 from queuesmith.web.logs import LogShelf
 from queuesmith.web.machines import AnyCluster
 from queuesmith.web.policies import PolicyShelf
@@ -21,8 +23,9 @@ class Context:
 
     Parameters
     ----------
-    logs, policies, desk, runs
-        What logs, policies, replays and long runs there are.
+    logs, policies, desk, runs, instances, live
+        What logs, policies, replays, long runs, files to be placed or mapped, and looks at a
+        running Slurm there are.
     machine
         The machine that was named, None for the log's own.
     columns
@@ -36,6 +39,8 @@ class Context:
     policies: PolicyShelf
     desk: ReplayDesk
     runs: RunShelf
+    instances: InstanceShelf
+    live: LiveDesk
     machine: AnyCluster | None
     columns: tuple[Column, ...]
     log_source: Path | None = None

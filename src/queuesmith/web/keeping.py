@@ -40,7 +40,7 @@ _MADE = {
 }
 
 
-def keep_view(state: PageState, context: Context) -> html.Details:
+def keep_view(state: PageState, context: Context) -> list[Any]:
     """Return how to keep what is seen: files to download, and the calls that make it again."""
     buttons = [
         html.Button(
@@ -50,21 +50,17 @@ def keep_view(state: PageState, context: Context) -> html.Details:
         )
         for place in range(len(state.columns))
     ]
-    return html.Details(
-        [
-            html.Summary("Keep this"),
-            html.P("The address of this page restores all that is seen: copy it, or keep it."),
-            html.Div(
-                [*buttons, html.Button("The page as a report", id="keep-report", type="button")],
-                className="bar",
-            ),
-            html.H3("On the command line"),
-            html.Pre(html.Code(command_lines(state, context), id="command-line"), tabIndex=0),
-            html.H3("In Python"),
-            html.Pre(html.Code(python_call(state, context), id="python-call"), tabIndex=0),
-        ],
-        className="more",
-    )
+    return [
+        html.P("The address of this page restores all that is seen: copy it, or keep it."),
+        html.Div(
+            [*buttons, html.Button("The page as a report", id="keep-report", type="button")],
+            className="bar",
+        ),
+        html.H3("On the command line"),
+        html.Pre(html.Code(command_lines(state, context), id="command-line"), tabIndex=0),
+        html.H3("In Python"),
+        html.Pre(html.Code(python_call(state, context), id="python-call"), tabIndex=0),
+    ]
 
 
 def command_lines(state: PageState, context: Context) -> str:
@@ -199,7 +195,10 @@ def _log_path(state: PageState, context: Context) -> str | None:
 
 
 def wire(app: Dash, context: Context) -> None:
-    """Connect the buttons with their downloads."""
+    """Connect the buttons with their downloads; page.js asks for them once they can be seen."""
+    app.callback(
+        Output("keep", "children"), Input("keep-asked", "data"), prevent_initial_call=True
+    )(lambda query: keep_view(context.state(query), context))
     app.callback(
         Output("download", "data"),
         Output("notices", "children", allow_duplicate=True),

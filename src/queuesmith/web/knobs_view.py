@@ -7,7 +7,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
-from queuesmith.base.errors import QueuesmithError, UsageError
+from queuesmith.base.errors import UsageError
 from queuesmith.figures.style import plain_layout
 from queuesmith.knobs.ranges import Range
 from queuesmith.knobs.setting import NAMES
@@ -16,7 +16,7 @@ from queuesmith.report.wording import metric_title
 from queuesmith.web import runs_view
 from queuesmith.web.context import Context
 from queuesmith.web.learn_view import with_column
-from queuesmith.web.parts import choice, graph, inked, nothing, sentences, text_field
+from queuesmith.web.parts import choice, graph, inked, nothing, text_field
 from queuesmith.web.runs import Run
 from queuesmith.web.state import Column, PageState
 
@@ -105,15 +105,13 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         State("scheme", "data"),
     )(lambda *moves: _watch(context, *moves))
-    app.callback(
-        Output("search", "data", allow_duplicate=True),
-        Output("notices", "children", allow_duplicate=True),
-        Input("sweep-start", "n_clicks"),
-        State("sweep-ranges", "value"),
-        State("sweep-backfill", "data"),
-        State("skeleton", "data"),
-        prevent_initial_call=True,
-    )(lambda *moves: _start(context, *moves))
+    runs_view.wire_start(
+        app,
+        context,
+        "sweep-start",
+        [State("sweep-ranges", "value"), State("sweep-backfill", "data")],
+        lambda state, *typed: runs_view.start(sweep_asked(*typed), state, context),
+    )
     app.callback(
         Output("search", "data", allow_duplicate=True),
         Input("map", "clickData"),
@@ -152,20 +150,11 @@ def checked_ranges(text: str) -> str:
     return text
 
 
-def _start(
-    context: Context, clicks: Any, ranges: str, backfill: str, skeleton: str
-) -> tuple[Any, Any]:
-    if not clicks:
-        raise PreventUpdate
-    state = context.state(skeleton)
-    try:
-        parts = checked_ranges(ranges or "").split(",")
-        asked = {"kind": "sweep", "backfill": backfill}
-        wanted = parts[0] if len(parts) == 1 else parts
-        run = runs_view.start({**asked, "ranges": wanted}, state, context)
-    except QueuesmithError as error:
-        return no_update, sentences([str(error)], "caution")
-    return runs_view.begun(run, state), []
+def sweep_asked(ranges: str | None, backfill: str) -> dict[str, Any]:
+    """Return which settings a run sweeps."""
+    parts = checked_ranges(ranges or "").split(",")
+    wanted = parts[0] if len(parts) == 1 else parts
+    return {"kind": "sweep", "backfill": backfill, "ranges": wanted}
 
 
 def _take(context: Context, clicked: Any, skeleton: str) -> Any:

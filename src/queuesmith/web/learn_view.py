@@ -32,6 +32,7 @@ from queuesmith.web.parts import (
 )
 from queuesmith.web.runs import LEARNED, Run
 from queuesmith.web.state import MOST_COLUMNS, Column, PageState
+from queuesmith.web.typed import typed_number, typed_whole
 
 #: The most rules of a policy that are spelled out.
 MOST_RULES = 12
@@ -126,7 +127,7 @@ def _number(value: Any) -> str:
 
 def composed(objective: str, metric: str, weight: str) -> str:
     """Return an objective with one more term."""
-    text = f"{float(weight):g}*{metric}"
+    text = f"{typed_number('the weight', weight, -1e12, 1e12):g}*{metric}"
     return str(Objective(f"{objective} + {text}" if objective.strip() else text))
 
 
@@ -140,18 +141,19 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         State("scheme", "data"),
     )(lambda _, skeleton, scheme: _watch(context, skeleton, scheme))
-    app.callback(
-        Output("search", "data", allow_duplicate=True),
-        Output("notices", "children", allow_duplicate=True),
-        Input("learn-start", "n_clicks"),
-        State("learn-objective", "value"),
-        State("learn-method", "data"),
-        State("learn-generations", "value"),
-        State("learn-no-worse", "value"),
-        State("learn-seed", "value"),
-        State("skeleton", "data"),
-        prevent_initial_call=True,
-    )(lambda *moves: _start(context, *moves))
+    runs_view.wire_start(
+        app,
+        context,
+        "learn-start",
+        [
+            State("learn-objective", "value"),
+            State("learn-method", "data"),
+            State("learn-generations", "value"),
+            State("learn-no-worse", "value"),
+            State("learn-seed", "value"),
+        ],
+        lambda state, *typed: runs_view.start(learn_asked(*typed), state, context),
+    )
     app.callback(
         Output("learn-objective", "value"),
         Output("notices", "children", allow_duplicate=True),
@@ -179,33 +181,27 @@ def _watch(context: Context, skeleton: str, scheme: str) -> tuple[Any, Any, Any]
     return listed, inked(course(run), scheme), explained(run)
 
 
-def _start(
-    context: Context,
-    clicks: Any,
-    objective: str,
+def learn_asked(
+    objective: str | None,
     method: str,
-    generations: str,
-    no_worse: str,
-    seed: str,
-    skeleton: str,
-) -> tuple[Any, Any]:
-    if not clicks:
-        raise PreventUpdate
-    state = context.state(skeleton)
-    try:
-        wanted = str(Objective(objective or ""))
-        guards = [each.strip() for each in (no_worse or "").split(",") if each.strip()]
-        as_guards(guards)
-        asked: dict[str, Any] = {"kind": "learn", "objective": wanted, "method": method}
-        asked |= {"no_worse": guards, "seed": int(seed or 0), "generations": int(generations)}
-        make_method(method, generations=asked["generations"])
-        run = runs_view.start(asked, state, context)
-    except ValueError:
-        said = "Generations and seed must be whole numbers. Correct them."
-        return no_update, sentences([said], "caution")
-    except QueuesmithError as error:
-        return no_update, sentences([str(error)], "caution")
-    return runs_view.begun(run, state), []
+    generations: str | None,
+    no_worse: str | None,
+    seed: str | None,
+) -> dict[str, Any]:
+    """Return what a run learns, and how."""
+    wanted = str(Objective(objective or ""))
+    guards = [each.strip() for each in (no_worse or "").split(",") if each.strip()]
+    as_guards(guards)
+    rounds = typed_whole("the number of generations", generations, 1, 10**9)
+    make_method(method, generations=rounds)
+    return {
+        "kind": "learn",
+        "objective": wanted,
+        "method": method,
+        "no_worse": guards,
+        "seed": typed_whole("the seed", seed or "0", 0, 2**32 - 1),
+        "generations": rounds,
+    }
 
 
 def _compose(clicks: Any, objective: str, metric: str, weight: str) -> tuple[Any, Any]:
@@ -213,9 +209,6 @@ def _compose(clicks: Any, objective: str, metric: str, weight: str) -> tuple[Any
         raise PreventUpdate
     try:
         return composed(objective or "", metric, weight), []
-    except ValueError:
-        said = f"The weight is '{weight}', but it must be a number. Correct it."
-        return no_update, sentences([said], "caution")
     except QueuesmithError as error:
         return no_update, sentences([str(error)], "caution")
 

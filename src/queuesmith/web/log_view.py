@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, html, no_update
+from dash import ALL, Dash, Input, Output, State, html, no_update
 from dash.exceptions import PreventUpdate
 
 from queuesmith.base.errors import QueuesmithError
@@ -14,7 +14,16 @@ from queuesmith.figures.style import plain_layout
 from queuesmith.report.plain_figures import Figure
 from queuesmith.web.context import Context
 from queuesmith.web.logs import choices
-from queuesmith.web.parts import choice, graph, inked, nothing, sentences, table, text_field
+from queuesmith.web.parts import (
+    choice,
+    graph,
+    inked,
+    nothing,
+    sentences,
+    table,
+    text_field,
+    upload_place,
+)
 from queuesmith.web.state import Filters, PageState
 from queuesmith.workload import Workload
 from queuesmith.workload.describe import COLOUR, figure_data, panels, runtime_ticks
@@ -52,8 +61,7 @@ def view(state: PageState, context: Context) -> html.Div:
                     choice(
                         "log-choice", "Log", context.logs.names, state.log or context.logs.first
                     ),
-                    # Filled by page.js: what a browser does best itself.
-                    html.Div(id="upload", className="field", **{"data-limit": str(limit)}),
+                    upload_place("log", "Upload a log (SWF, sacct, CSV, Parquet)", limit),
                 ],
                 className="bar",
             ),
@@ -123,9 +131,6 @@ def wire(app: Dash, context: Context) -> None:
         State("scheme", "data"),
         State("skeleton", "data"),
     )(lambda _, scheme, skeleton: _figures(context, scheme, skeleton))
-    app.clientside_callback(
-        ClientsideFunction("queuesmith", "upload"), Output("upload", "title"), Input("upload", "id")
-    )
 
 
 def _figures(context: Context, scheme: str, skeleton: str) -> list[Figure]:

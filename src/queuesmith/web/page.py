@@ -33,12 +33,12 @@ from queuesmith.web.parts import sentences
 from queuesmith.web.state import TABS, PageState
 
 VIEWS = {
-    "what-if": whatif.view,
-    "log": log_view.view,
-    "knobs": knobs_view.view,
-    "learn": learn_view.view,
-    "plan": plan_view.view,
-    "live": live_view.view,
+    "what-if": whatif,
+    "log": log_view,
+    "knobs": knobs_view,
+    "learn": learn_view,
+    "plan": plan_view,
+    "live": live_view,
 }
 #: Scripts of the report that the page uses, too, in the order in which they need each other.
 SHARED = ("gantt_data.js", "gantt_paint.js", "gantt.js")
@@ -95,7 +95,7 @@ def make_app(context: Context, *, token: str, prefix: str = "/") -> Dash:
     )
     app.layout = lambda: frame()
     _wire(app, context)
-    for part in (whatif, keeping, gantt, log_view, runs_view, knobs_view, learn_view, plan_view):
+    for part in (keeping, gantt, runs_view, *VIEWS.values()):
         part.wire(app, context)
     _routes(app, context, token)
     return app
@@ -155,7 +155,7 @@ def content(query: str | None, context: Context) -> tuple[Any, Any, Any]:
     state = context.state(query)
     said = list(state.complaints)
     try:
-        opened = VIEWS[state.tab](state, context)
+        opened = VIEWS[state.tab].view(state, context)
     except QueuesmithError as error:
         said.append(str(error))
         opened = html.Div(
@@ -206,6 +206,9 @@ def _wire(app: Dash, context: Context) -> None:
             Input("tab", "data"),
             prevent_initial_call="initial_duplicate",
         )
+    app.clientside_callback(
+        ClientsideFunction("queuesmith", "upload"), Output("upload", "title"), Input("upload", "id")
+    )
     for function, source in (("remember", "search"), ("moved", "moved")):
         app.clientside_callback(
             ClientsideFunction("queuesmith", function),
@@ -227,8 +230,8 @@ def _turn_to(context: Context, clicks: Any, moved: str | None, skeleton: str) ->
         raise PreventUpdate
     # What was moved counts where it belongs to what is open now.
     state, rest = context.state(skeleton), context.state(moved or skeleton)
-    columns = rest if len(rest.columns) == len(state.columns) and state.tab == "what-if" else state
-    return columns.having("tab", what["name"]).query()
+    same = rest.tab == state.tab and len(rest.columns) == len(state.columns)
+    return (rest if same else state).having("tab", what["name"]).query()
 
 
 def _routes(app: Dash, context: Context, token: str) -> None:
@@ -242,16 +245,19 @@ def _routes(app: Dash, context: Context, token: str) -> None:
         if size is None or size > limit:
             return {"error": too_large(size or 0, limit)}, 413
         name = request.args.get("name", "log")[:200]
+        shelf = context.instances if request.args.get("what") == "instance" else context.logs
         try:
-            return {"log": context.logs.upload(name, request.get_data(cache=False))}
+            return {"name": shelf.upload(name, request.get_data(cache=False))}
         except QueuesmithError as error:
             return {"error": str(error)}, 422
 
     def progress() -> Any:
-        return {"share": context.desk.progress(request.args.get("tab", "")) or 0}
+        tab = request.args.get("tab", "")
+        return {"share": context.desk.progress(tab) or context.live.progress(tab) or 0}
 
     def stop() -> Any:
-        context.desk.cancel(request.args.get("tab", ""))
+        for desk in (context.desk, context.live):
+            desk.cancel(request.args.get("tab", ""))
         return {}
 
     def report_file(name: str) -> Any:

@@ -64,6 +64,12 @@ def slider(id: Mapping[str, Any], knob: Knob) -> html.Label:
     )
 
 
+def upload_place(what: str, label: str, limit: int) -> html.Div:
+    """Return where files are uploaded; page.js fills it: what a browser does best itself."""
+    facts = {"data-what": what, "data-label": label, "data-limit": str(limit)}
+    return html.Div(id="upload", className="field", **facts)
+
+
 def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> html.Div:
     """Return a table whose first column names the rows."""
     head = html.Thead(html.Tr([html.Th(each, scope="col") for each in heads]))
@@ -123,10 +129,12 @@ def inked(figure: Figure, scheme: str, *, roomy: bool = False) -> Figure:
         "showlegend": False,
         "margin": {**layout.get("margin", {}), "t": 12},
     }
-    # Plotly draws a figure twice where it must find its own margins.
+    # Plotly draws a figure twice where it must find its own margins, and measures all words of an
+    # axis where it may have to hide some.
     for name, axis in layout.items():
-        if name.startswith("yaxis") or (name.startswith("xaxis") and axis.get("title")):
-            layout[name] = {**axis, "automargin": bool(axis.get("automargin")) and roomy}
+        if name.startswith(("xaxis", "yaxis")):
+            margin = bool(axis.get("automargin")) and roomy
+            layout[name] = {**axis, "automargin": margin, "ticklabeloverflow": "allow"}
     return {**figure, "layout": layout}
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
-from dash.exceptions import PreventUpdate
 
-from queuesmith.base.errors import QueuesmithError, UsageError
-from queuesmith.base.registry import entry
-from queuesmith.federation.model.generate import PAPER_QUEUES
+from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
 from queuesmith.planning.objectives import find_objective
@@ -18,17 +16,24 @@ from queuesmith.report.plain_figures import Figure
 from queuesmith.report.wording import plain, time_scale
 from queuesmith.web import runs_view
 from queuesmith.web.context import Context
-from queuesmith.web.parts import choice, graph, inked, nothing, sentences, table, text_field
+from queuesmith.web.instances import is_grid
+from queuesmith.web.parts import (
+    choice,
+    graph,
+    inked,
+    nothing,
+    sentences,
+    table,
+    text_field,
+    upload_place,
+)
 from queuesmith.web.runs import Run
 from queuesmith.web.state import PageState
+from queuesmith.web.typed import typed_number, typed_whole
 
-#: What is placed, by what the page calls it: where, and the name of the instance there.
-PROBLEMS = {
-    **{f"federation {name}": ("federation", name) for name in PAPER_QUEUES},
-    **{f"grid {name}": ("grid", name) for name in ("u_c_hihi", "u_i_hihi", "u_s_hihi")},
-}
-#: The method that proves most, by where.
-PROVING = {"federation": "oas", "grid": "exact"}
+#: The method that proves most, for clusters and for grids.
+PROVING = {False: "oas", True: "exact"}
+UPLOAD_LABEL = "Upload clusters (TOML), a queue (CSV), a grid (ETC)"
 METHOD_HINT = "exact; or a heuristic: lpt-fit on clusters, min-min on grids"
 OBJECTIVES = ("artww", "sldwa", "response", "makespan")
 MOST_STEPS = 500
@@ -55,11 +60,21 @@ def view(state: PageState, context: Context) -> html.Div:
             html.Div(
                 [
                     choice(
-                        "place-problem", "Clusters or grid", list(PROBLEMS), next(iter(PROBLEMS))
+                        "place-where",
+                        "Clusters or grid",
+                        context.instances.places,
+                        state.place or context.instances.places[0],
+                    ),
+                    choice(
+                        "place-queue",
+                        "Queue, for clusters",
+                        context.instances.queues,
+                        state.queue or context.instances.queues[0],
                     ),
                     text_field("place-method", "Method", "exact", METHOD_HINT),
                     text_field("place-seconds", "Seconds", "5"),
                     html.Button("Place", id="place-start", type="button"),
+                    upload_place("instance", UPLOAD_LABEL, context.instances.limit),
                 ],
                 className="bar",
             ),
@@ -76,7 +91,8 @@ def words(run: Run) -> str:
     """Say what a run was asked for."""
     asked = run.asked
     if asked.get("kind") == "placement":
-        return f"{asked.get('problem')} of a {asked.get('where')} by {asked.get('method')}."
+        what = f"{asked['queue']} on {asked['place']}" if asked.get("queue") else asked.get("place")
+        return f"{what} by {asked.get('method')}."
     steps = f"{asked.get('steps')} steps of {asked.get('policy')} on {asked.get('log')}"
     return f"{steps}, {asked.get('objective')}."
 
@@ -136,27 +152,30 @@ def wire(app: Dash, context: Context) -> None:
         Input("plan-picture", "data"),
         prevent_initial_call=True,
     )
-    app.callback(
-        Output("search", "data", allow_duplicate=True),
-        Output("notices", "children", allow_duplicate=True),
-        Input("place-start", "n_clicks"),
-        State("place-problem", "data"),
-        State("place-method", "value"),
-        State("place-seconds", "value"),
-        State("skeleton", "data"),
-        prevent_initial_call=True,
-    )(lambda *moves: _place(context, *moves))
-    app.callback(
-        Output("search", "data", allow_duplicate=True),
-        Output("notices", "children", allow_duplicate=True),
-        Input("plan-start", "n_clicks"),
-        State("plan-policy", "value"),
-        State("plan-objective", "data"),
-        State("plan-steps", "value"),
-        State("plan-seconds", "value"),
-        State("skeleton", "data"),
-        prevent_initial_call=True,
-    )(lambda *moves: _start(context, *moves))
+    runs_view.wire_start(
+        app,
+        context,
+        "place-start",
+        [
+            State("place-where", "data"),
+            State("place-queue", "data"),
+            State("place-method", "value"),
+            State("place-seconds", "value"),
+        ],
+        lambda state, *typed: context.runs.start(placement_asked(context, *typed), None),
+    )
+    runs_view.wire_start(
+        app,
+        context,
+        "plan-start",
+        [
+            State("plan-policy", "value"),
+            State("plan-objective", "data"),
+            State("plan-steps", "value"),
+            State("plan-seconds", "value"),
+        ],
+        lambda state, *typed: runs_view.start(gap_asked(context, *typed), state, context),
+    )
 
 
 def _watch(context: Context, shown: Any, skeleton: str, scheme: str) -> tuple[Any, Any, Any, Any]:
@@ -173,63 +192,31 @@ def _watch(context: Context, shown: Any, skeleton: str, scheme: str) -> tuple[An
     return listed, inked(gaps(found), scheme), averages(found), None
 
 
-def _start(
-    context: Context,
-    clicks: Any,
-    policy: str,
-    objective: str,
-    steps: str,
-    seconds: str,
-    skeleton: str,
-) -> tuple[Any, Any]:
-    if not clicks:
-        raise PreventUpdate
-    state = context.state(skeleton)
-    try:
-        run = runs_view.start(_asked(context, policy, objective, steps, seconds), state, context)
-    except ValueError:
-        said = "Steps must be a whole number and seconds a number. Correct them."
-        return no_update, sentences([said], "caution")
-    except QueuesmithError as error:
-        return no_update, sentences([str(error)], "caution")
-    return runs_view.begun(run, state), []
-
-
-def _place(
-    context: Context, clicks: Any, problem: str, method: str, seconds: str, skeleton: str
-) -> tuple[Any, Any]:
-    if not clicks:
-        raise PreventUpdate
-    state = context.state(skeleton)
-    try:
-        where, name = entry("problem", problem, PROBLEMS)
-        limit = float(seconds)
-        if not 0.1 <= limit <= 600:
-            raise UsageError(f"seconds is {seconds}, but it must be 0.1 to 600. Correct it.")
-        chosen = PROVING[where] if method.strip() == "exact" else method.strip()
-        asked = {"kind": "placement", "where": where, "problem": name, "method": chosen}
-        run = context.runs.start({**asked, "seconds": limit}, None)
-    except ValueError:
-        return no_update, sentences(["Seconds must be a number. Correct it."], "caution")
-    except QueuesmithError as error:
-        return no_update, sentences([str(error)], "caution")
-    return runs_view.begun(run, state), []
-
-
-def _asked(
-    context: Context, policy: str, objective: str, steps: str, seconds: str
+def placement_asked(
+    context: Context, place: str, queue: str, method: str | None, seconds: str | None
 ) -> dict[str, Any]:
+    """Return what a run places: a queue on clusters, or the jobs of a grid."""
+    shelf, grid = context.instances, is_grid(place)
+    known("place called", place, shelf.places)
+    limit = typed_number("seconds", seconds, 0.1, 600)
+    chosen = (method or "").strip() or "exact"
+    asked = {"kind": "placement", "place": place, "seconds": limit}
+    asked |= {} if grid else {"queue": known("queue called", queue, shelf.queues)}
+    return asked | {"method": PROVING[grid] if chosen == "exact" else chosen}
+
+
+def gap_asked(
+    context: Context, policy: str, objective: str, steps: str | None, seconds: str | None
+) -> dict[str, Any]:
+    """Return of which planning steps of the log in view the gap is looked for."""
     find_objective(objective)
     chosen = context.policies.policy(policy or "")
     if not isinstance(chosen, Policy):
         raise UsageError(f"'{policy}' is no order with a backfill. Write for example fcfs+easy.")
-    count, limit = int(steps), float(seconds)
-    if not 1 <= count <= MOST_STEPS or not 0.01 <= limit <= 60:
-        raise UsageError(f"give 1 to {MOST_STEPS} steps, and 0.01 to 60 seconds for each.")
     return {
         "kind": "gap",
         "policy": str(chosen),
         "objective": objective,
-        "steps": count,
-        "seconds": limit,
+        "steps": typed_whole("the number of steps", steps, 1, MOST_STEPS),
+        "seconds": typed_number("the seconds of a step", seconds, 0.01, 60),
     }

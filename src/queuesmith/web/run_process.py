@@ -31,8 +31,6 @@ from queuesmith.web.runs import (
 MOST_POINTS = 4_000
 #: Planning steps with more waiting jobs are left to the command line, which has more time.
 MOST_WAITING = 60
-#: The grids that the page maps: a picture of 512 jobs on 16 machines is a carpet.
-GRID_JOBS, GRID_MACHINES = 64, 8
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -148,28 +146,28 @@ def _placement(run: Run, tell: Told) -> dict[str, Any]:
     from queuesmith.report.gantt import gantt_payload
     from queuesmith.report.placed import best_proven
 
-    found = _placed(run.asked, lambda share: tell({"share": share}))
+    found = _placed(run, lambda share: tell({"share": share}))
     nothing_proven = "Nothing is proven about it."
     return {"gantt": gantt_payload([found]), "said": best_proven([found]) or nothing_proven}
 
 
-def _placed(asked: Mapping[str, Any], progress: Callable[[float], None]) -> Schedule:
-    """Place a queue on a federation, or map jobs to the machines of a grid."""
-    if asked["where"] == "federation":
-        from queuesmith.federation.methods import place
-        from queuesmith.federation.model.generate import paper_federation, paper_queue
-        from queuesmith.federation.options import PlaceOptions
+def _placed(run: Run, progress: Callable[[float], None]) -> Schedule:
+    """Place a queue on clusters, or map the jobs of a grid to its machines."""
+    from queuesmith.web.instances import clusters_of, grid_of, is_grid, queue_of
 
-        queue, options = paper_queue(asked["problem"]), PlaceOptions(seconds=asked["seconds"])
-        return place(paper_federation(), queue, asked["method"], options, progress=progress)
-    from queuesmith.grid.etc.generate import generate_etc
-    from queuesmith.grid.methods import map_jobs
-    from queuesmith.grid.options import MapOptions
+    asked, files = run.asked, run.folder.parent
+    if is_grid(asked["place"]):
+        from queuesmith.grid.methods import map_jobs
+        from queuesmith.grid.options import MapOptions
 
-    matrix = generate_etc(asked["problem"], GRID_JOBS, GRID_MACHINES)
-    return map_jobs(
-        matrix, asked["method"], MapOptions(seconds=asked["seconds"]), progress=progress
-    )
+        matrix, limit = grid_of(asked["place"], files), MapOptions(seconds=asked["seconds"])
+        return map_jobs(matrix, asked["method"], limit, progress=progress)
+    from queuesmith.federation.methods import place
+    from queuesmith.federation.options import PlaceOptions
+
+    clusters, queue = clusters_of(asked["place"], files), queue_of(asked["queue"], files)
+    options = PlaceOptions(seconds=asked["seconds"])
+    return place(clusters, queue, asked["method"], options, progress=progress)
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -146,6 +146,42 @@ def _act(
     return time.time(), no_update, no_update
 
 
-def begun(run: Run, state: PageState) -> str:
-    """Return the address that looks at a run which has just begun."""
-    return replace(state, run=run.name).query()
+def wire_start(
+    app: Dash,
+    context: Context,
+    button: str,
+    typed: Sequence[State],
+    begin: Callable[..., Run],
+) -> None:
+    """Let a button begin a run, which is then looked at; what is wrong is said.
+
+    Parameters
+    ----------
+    app, context
+        The page.
+    button
+        Its id.
+    typed
+        What was typed or chosen for the run.
+    begin
+        Is given the state of the page and these values, and begins the run.
+    """
+
+    def pressed(clicks: Any, skeleton: str, *values: Any) -> tuple[Any, Any]:
+        if not clicks:
+            raise PreventUpdate
+        state = context.state(skeleton)
+        try:
+            run = begin(state, *values)
+        except QueuesmithError as error:
+            return no_update, sentences([str(error)], "caution")
+        return replace(state, run=run.name).query(), []
+
+    app.callback(
+        Output("search", "data", allow_duplicate=True),
+        Output("notices", "children", allow_duplicate=True),
+        Input(button, "n_clicks"),
+        State("skeleton", "data"),
+        *typed,
+        prevent_initial_call=True,
+    )(pressed)

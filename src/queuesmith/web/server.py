@@ -79,6 +79,7 @@ def serve(
     log_source: Path | None = None,
     log_options: Mapping[str, Any] | None = None,
     machine_source: str | None = None,
+    instances: Sequence[Path] = (),
     open_browser: bool = True,
     ready: Callable[[str], None] = print,
 ) -> None:
@@ -97,6 +98,8 @@ def serve(
     log_source, log_options, machine_source
         Where log and machine came from, and with which options of the command line the log was
         read, for how to reproduce what is seen.
+    instances
+        Files to be placed or mapped: clusters (TOML), queues (CSV), grids (ETC).
     open_browser
         Whether to open the page.
     ready
@@ -111,6 +114,7 @@ def serve(
         log_source=log_source,
         log_options=log_options,
         machine_source=machine_source,
+        instances=instances,
     )
     with serving(context, chosen) as (server, link):
         ready(link)
@@ -132,9 +136,12 @@ def make_context(
     log_source: Path | None = None,
     log_options: Mapping[str, Any] | None = None,
     machine_source: str | None = None,
+    instances: Sequence[Path] = (),
 ) -> Context:
     """Return what the page shows."""
     from queuesmith.web.context import Context
+    from queuesmith.web.instances import InstanceShelf
+    from queuesmith.web.live_desk import LiveDesk
     from queuesmith.web.logs import LogShelf
     from queuesmith.web.policies import PolicyShelf, names_of
     from queuesmith.web.replays import ReplayDesk
@@ -151,6 +158,8 @@ def make_context(
         policies=shelf,
         desk=ReplayDesk(logs, shelf, machine),
         runs=runs,
+        instances=InstanceShelf(folder, limit=options.upload_limit, given=instances),
+        live=LiveDesk(),
         machine=machine,
         columns=tuple(Column(text) for text in dict.fromkeys(texts))[:MOST_COLUMNS],
         log_source=log_source,

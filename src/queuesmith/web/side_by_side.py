@@ -10,7 +10,7 @@ import numpy as np
 
 from queuesmith.base.errors import MetricError
 from queuesmith.report.comparison import Comparison, check_labels
-from queuesmith.report.figure_data import job_parts, part_means
+from queuesmith.report.figure_data import job_parts, mean_waits, sorted_waits
 from queuesmith.report.wording import duration
 from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.objective import Objective
@@ -68,7 +68,7 @@ class Facts:
 @lru_cache(maxsize=32)
 def facts_of(schedule: Schedule, objective: Objective) -> Facts:
     """Return the figures of a column; the objective with its interval where it has one."""
-    wait = schedule.wait
+    wait = sorted_waits(schedule)
     try:
         value = confidence(schedule, objective)
     except MetricError:
@@ -77,7 +77,7 @@ def facts_of(schedule: Schedule, objective: Objective) -> Facts:
         value,
         float(wait.mean()),
         float(np.percentile(wait, 95)),
-        float(wait.max()),
+        float(wait[-1]),
         int(np.count_nonzero(wait > WEEK)),
         schedule.value("utilization"),
         len(schedule),
@@ -87,7 +87,7 @@ def facts_of(schedule: Schedule, objective: Objective) -> Facts:
 def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
     """Say in a sentence or two what changed for whom, and at what price."""
     parts = job_parts(before.workload, by)
-    old, new = (part_means(each, parts, each.wait) for each in (before, after))
+    old, new = (mean_waits(each, parts) for each in (before, after))
     mean_before, mean_after = float(before.wait.mean()), float(after.wait.mean())
     text = f"{after.policy} instead of {before.policy}: {_mean(mean_before, mean_after)}"
     changes = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from queuesmith.base.errors import UsageError
@@ -26,6 +27,8 @@ MOST_COLUMNS = 8
 #: Between a policy and what is set beside it.
 SEPARATOR = " @ "
 _NODES = "nodes."
+#: Names in the address whose values are looked up where they are used.
+TEXTS = ("log", "run", "policy", "place", "queue")
 #: An address that is longer was not made by this page.
 LONGEST = 20_000
 
@@ -131,6 +134,10 @@ class PageState:
         What the waits are divided by.
     run
         Which long run is looked at; empty for the newest.
+    policy
+        The policy that the live queue is shown under; empty for that of the first column.
+    place, queue
+        Where jobs are placed or mapped to, and which; empty for the first.
     """
 
     tab: str = "what-if"
@@ -140,20 +147,24 @@ class PageState:
     objective: str = "mean_wait"
     by: str = "group"
     run: str = ""
+    policy: str = ""
+    place: str = ""
+    queue: str = ""
     #: What of the address could not be understood, in sentences.
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
     def query(self) -> str:
         """Return the state as the part of the address that follows its path."""
         pairs = [] if self.tab == "what-if" else [("tab", self.tab)]
-        pairs += [("log", self.log)] if self.log else []
         for each in fields(self.filters):
             value = getattr(self.filters, each.name)
             pairs += [(each.name, value)] if value else []
         pairs += [("column", str(column)) for column in self.columns]
         pairs += [] if self.objective == "mean_wait" else [("objective", self.objective)]
         pairs += [] if self.by == "group" else [("by", self.by)]
-        pairs += [("run", self.run)] if self.run else []
+        for name in TEXTS:
+            value = getattr(self, name)
+            pairs += [(name, value)] if value else []
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @classmethod
@@ -187,10 +198,9 @@ class PageState:
             return replace(self, by=known("division of the jobs called", value, DIVISIONS))
         if name == "objective":
             return replace(self, objective=str(Objective(value)))
-        if name == "log":
-            return replace(self, log=value)
-        if name == "run":
-            return replace(self, run=value)
+        if name in TEXTS:
+            changed: dict[str, Any] = {name: value}
+            return replace(self, **changed)
         return self  # others may put words of their own into an address
 
 

@@ -14,7 +14,6 @@ from queuesmith.figures.palette import policy_colours
 from queuesmith.policy import BACKFILLS, Policy
 from queuesmith.schedule.schedule import HISTORY
 from queuesmith.web.context import Context
-from queuesmith.web.keeping import keep_view
 from queuesmith.web.knobs import Knob, knobs_of
 from queuesmith.web.machines import machine_of
 from queuesmith.web.parts import (
@@ -26,7 +25,7 @@ from queuesmith.web.parts import (
 )
 from queuesmith.web.replays import SupersededError
 from queuesmith.web.state import DIVISIONS, Column, PageState
-from queuesmith.web.whatif_answer import answered
+from queuesmith.web.whatif_answer import answered, over_time
 from queuesmith.web.whatif_moves import PLANNER, SLURM, Moves, moved, order_of, restructured
 from queuesmith.workload import Workload
 
@@ -44,7 +43,7 @@ def view(state: PageState, context: Context) -> html.Div:
     return html.Div(
         [
             dcc.Store(id="skeleton", data=state.query()),
-            dcc.Store(id="later"),
+            *(dcc.Store(id=name) for name in ("later", "over-time-asked", "keep-asked")),
             html.Div(columns, className="columns"),
             html.Div(
                 [
@@ -64,7 +63,9 @@ def view(state: PageState, context: Context) -> html.Div:
             ),
             graph("over-time", "Use of the machine, waiting jobs and backlog over time", 600),
             gantt_view(state),
-            html.Div(id="keep"),
+            html.Details(
+                [html.Summary("Keep this"), html.Div(id="keep")], id="keep-more", className="more"
+            ),
         ]
     )
 
@@ -192,7 +193,6 @@ def wire(app: Dash, context: Context) -> None:
         Output("by-part", "figure"),
         Output("distribution", "figure"),
         Output("later", "data"),
-        Output("keep", "children"),
         Output("moved", "data"),
         Output("notices", "children"),
         Input(KNOBS, "value"),
@@ -220,13 +220,19 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _restructure(context, *moves))
-    # The figure over time is drawn once the others are seen.
+    # The figure over time is asked for once the others are seen.
     app.clientside_callback(
         ClientsideFunction("queuesmith", "later"),
-        Output("over-time", "figure"),
+        Output("over-time-asked", "data"),
         Input("later", "data"),
         prevent_initial_call=True,
     )
+    app.callback(
+        Output("over-time", "figure"),
+        Input("over-time-asked", "data"),
+        State("scheme", "data"),
+        prevent_initial_call=True,
+    )(lambda query, scheme: over_time(context.state(query), context, scheme))
     app.clientside_callback(
         ClientsideFunction("queuesmith", "readouts"),
         Output("written", "data", allow_duplicate=True),
@@ -248,7 +254,7 @@ def _follow(
 ) -> tuple[Any, ...]:
     """Answer a move of a slider."""
     state = context.state(skeleton)
-    unchanged = [no_update] * 6
+    unchanged = [no_update] * 5
     try:
         state = moved(state, Moves.read(values, ids, objective, by), context)
         answer = answered(state, context, tab, scheme)
@@ -262,7 +268,7 @@ def _follow(
     return (
         answer.said,
         *answer.figures,
-        keep_view(state, context),
+        state.query(),
         state.query(),
         sentences([*state.complaints, *answer.complaints], "caution"),
     )

@@ -27,30 +27,29 @@ from queuesmith.web.replays import Question
 from queuesmith.web.side_by_side import SideBySide, facts_of, sentence_of_change
 from queuesmith.web.state import PageState
 
+#: Where the words below all bars need more pixels than this, they are turned.
+ROOM = 480
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What the page shows for a state."""
+    """What the page shows at once for a state; what is drawn over time follows."""
 
     said: list[Any]
-    figures: tuple[Figure, Figure, Figure]
+    figures: tuple[Figure, Figure]
     complaints: list[str]
 
 
 def answered(state: PageState, context: Context, tab: str, scheme: str) -> Answer:
-    """Replay what the columns ask for, and return tables, sentences and figures."""
+    """Replay what the columns ask for, and return tables, sentences and the figures of waits."""
     objective = Objective(state.objective)
-    columns = list(dict.fromkeys(state.columns))  # one that two columns show is replayed once
-    questions = [Question(state.log, state.filters, column) for column in columns]
-    found = context.desk.schedules(tab, questions)
+    found = context.desk.schedules(tab, _questions(state))
     complaints = [str(each) for each in found if not isinstance(each, Schedule)]
     replays = [each for each in found if isinstance(each, Schedule)]
+    comparison = _side_by_side(state, context, replays)
+    if comparison is None:
+        return Answer([], (nothing(), nothing()), complaints)
     real = context.desk.real(state.log, state.filters)
-    shown = [*([] if real is None else [real]), *replays]
-    if not shown:
-        return Answer([], (nothing(), nothing(), nothing()), complaints)
-    names = tuple(str(column) for column in state.columns)
-    comparison = SideBySide(tuple(shown), ("mean_wait",), columns=names)
     return Answer(
         [
             html.Div(_changes(replays, state.by), id="changes", role="status"),
@@ -58,12 +57,49 @@ def answered(state: PageState, context: Context, tab: str, scheme: str) -> Answe
             *sentences(_cautions(real, replays, state), "caution"),
         ],
         (
-            inked(groups_figure(comparison, state.by), scheme, roomy=True),
+            inked(_with_room(groups_figure(comparison, state.by)), scheme),
             inked(waits_figure(comparison), scheme),
-            inked(over_time_figure(comparison), scheme),
         ),
         complaints,
     )
+
+
+def over_time(state: PageState, context: Context, scheme: str) -> Figure:
+    """Return the figure over time of what has been replayed."""
+    replays = context.desk.known(_questions(state))
+    comparison = _side_by_side(state, context, replays)
+    return nothing() if comparison is None else inked(over_time_figure(comparison), scheme)
+
+
+def _questions(state: PageState) -> list[Question]:
+    columns = dict.fromkeys(state.columns)  # one that two columns show is replayed once
+    return [Question(state.log, state.filters, column) for column in columns]
+
+
+def _side_by_side(
+    state: PageState, context: Context, replays: Sequence[Schedule]
+) -> SideBySide | None:
+    real = context.desk.real(state.log, state.filters)
+    shown = [*([] if real is None else [real]), *replays]
+    names = tuple(str(column) for column in state.columns)
+    return SideBySide(tuple(shown), ("mean_wait",), columns=names) if shown else None
+
+
+def _with_room(figure: Figure) -> Figure:
+    """Return a figure of bars with room for the words below; Plotly would draw twice to find it."""
+    words = figure["data"][0]["x"]
+    longest = max(map(len, words))
+    turned = 8 * longest * len(words) > ROOM
+    layout = figure["layout"]
+    below = min(30 + 5 * longest, 160) if turned else layout["margin"]["b"]
+    return {
+        **figure,
+        "layout": {
+            **layout,
+            "xaxis": {**layout["xaxis"], "tickangle": -40 if turned else 0, "automargin": False},
+            "margin": {**layout["margin"], "b": below},
+        },
+    }
 
 
 def _facts(comparison: SideBySide, objective: Objective) -> Any:

@@ -37,8 +37,17 @@
   function moved(query) {
     const names = new URLSearchParams(query ?? "").getAll("column");
     document.querySelectorAll(".column-name > span").forEach((place, i) => names[i] && write(place, names[i]));
-    return remember(query);
+    remember(query);
+    askWhatToKeep(document.getElementById("keep-more"));
+    return keep();
   }
+
+  function askWhatToKeep(details) { // files and calls are made once they can be seen
+    if (details?.open) window.dash_clientside.set_props("keep-asked", { data: location.search });
+  }
+  addEventListener("toggle", (event) => {
+    if (event.target.id === "keep-more") askWhatToKeep(event.target);
+  }, true);
 
   function readouts(values, ids) {
     ids.forEach((id, i) => {
@@ -63,45 +72,60 @@
 
   // -- an upload: bytes, sent as they are
 
-  function go(log) { // to the log that has just arrived, all of it
+  const FILTERS = ["since", "until", "partition", "account", "user", "narrowest", "widest"];
+
+  function go(what, names) { // to what has just arrived
     const address = new URLSearchParams(location.search);
-    for (const filter of ["since", "until", "partition", "account", "user", "narrowest", "widest"]) address.delete(filter);
-    address.set("log", log);
+    if (what === "log") FILTERS.forEach((filter) => address.delete(filter));
+    for (const name of names) {
+      address.set(what === "log" ? "log" : name.startsWith("queue-") ? "queue" : "place", name);
+    }
     window.dash_clientside.set_props("search", { data: `?${address}` });
   }
 
-  async function send(file, limit) {
+  async function send(file, what, limit) { // the name under which it is kept; none where it is refused
     if (file.size > limit) {
       complain(`The file has ${(file.size / 2 ** 20).toFixed(1)} MB, but an upload may have ${(limit / 2 ** 20).toFixed(0)} MB. ` +
         "Start the page with the file on the command line, or with a larger --upload-limit.");
-      return;
+      return null;
     }
     const target = new URL("upload", location.href);
-    target.search = new URLSearchParams({ name: file.name }).toString();
+    target.search = new URLSearchParams({ name: file.name, what }).toString();
     let answer;
     try {
       answer = await (await fetch(target, { method: "POST", body: file })).json();
     } catch {
       complain("The upload did not arrive. Check that the server still runs, then repeat it.");
-      return;
+      return null;
     }
     if (answer.error) complain(answer.error);
-    else go(answer.log);
+    return answer.name ?? null;
+  }
+
+  async function sendAll(files, what, limit) {
+    const names = [];
+    for (const file of files) {
+      const name = await send(file, what, limit);
+      if (name) names.push(name);
+    }
+    if (names.length) go(what, names);
   }
 
   function upload() {
     const place = document.getElementById("upload");
     if (!place || place.firstChild) return keep();
     const label = document.createElement("label"), input = document.createElement("input");
+    const { what, limit } = place.dataset;
     input.type = "file";
+    input.multiple = what !== "log";
     input.addEventListener("change", () => {
-      if (input.files.length) send(input.files[0], Number(place.dataset.limit));
+      sendAll([...input.files], what, Number(limit));
       input.value = "";
     });
     label.className = "field";
     const name = document.createElement("span");
     name.className = "field-name";
-    name.textContent = "Upload a log (SWF, sacct, CSV, Parquet)";
+    name.textContent = place.dataset.label;
     label.append(name, input);
     place.append(label);
     return keep();
@@ -129,10 +153,10 @@
 
   let newest = null;
 
-  async function later(figure) { // once the browser has shown what was drawn before
-    newest = figure;
+  async function later(query) { // once the browser has shown what was drawn before
+    newest = query;
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return figure && figure === newest ? figure : keep();
+    return typeof query === "string" && query === newest ? query : keep();
   }
 
   function view() {
