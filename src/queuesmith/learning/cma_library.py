@@ -55,6 +55,11 @@ class CmaSearch:
         """Learn from what the vectors were worth."""
         self._strategy.tell(list(vectors), [float(loss) for loss in losses])
 
+    @property
+    def centre(self) -> Vector:
+        """The middle of where it looks now: what all vectors so far have taught."""
+        return np.array(self._strategy.mean)
+
 
 def _library() -> Any:
     try:

@@ -1,0 +1,82 @@
+"""Which way of learning serves later jobs: the held-out part of the RLScheduler study rests on it.
+
+    python -m papers.rl_scheduler_choice
+
+learns the order ``blend`` in several ways on the earlier half of logs that the study does not
+report (two generated ones, KTH and CTC, squeezed in time until they are as busy), and prints by how
+much each is above or below the best fixed order on 50 later sequences.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import queuesmith as qs
+from papers.rl_scheduler_learning import FOR_LATER, LEARNED, SEQUENCES, Way, learn
+from papers.rl_scheduler_paper import LENGTH
+from papers.rl_scheduler_runs import FIXED, RULES, Columns, JobSequence, judged, read_columns
+from papers.study import markdown
+
+#: Real logs: the file, the cores, how far submissions are squeezed in time, and how many jobs.
+SQUEEZED = {
+    "KTH": ("KTH-SP2-1996-2.1-cln", 100, 0.9, 40_000),
+    "CTC": ("CTC-SP2-1996-3.1-cln", 338, 0.75, 40_000),
+}
+#: Generated logs of 10,000 jobs on 256 cores: the seed and the load.
+GENERATED = {"generated, seed 11": (11, 1.05), "generated, seed 12": (12, 0.8)}
+WAYS = {
+    "as for the published sequences": Way("chance", 1.0, "mean", "best", FOR_LATER.generations),
+    "from smallest area, mean": Way("smallest area", 0.3, "mean", "centre", FOR_LATER.generations),
+    "from smallest area, ratio": FOR_LATER,
+}
+
+
+def main() -> None:
+    """Print a row for each log."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rules", choices=RULES, default="easy")
+    parser.add_argument("--logs", nargs="+", default=[*GENERATED, *SQUEEZED])
+    asked = parser.parse_args()
+    rows = []
+    for log in asked.logs:
+        rows.append({"log": log} | changes(*jobs_of(log), asked.rules))
+        print(rows[-1], flush=True)
+    print(markdown(rows))
+
+
+def changes(jobs: Columns, cores: int, rules: str) -> dict[str, object]:
+    """Return the change over the best fixed order of the judged half, in per cent, for each way."""
+    border = int(LEARNED * len(jobs))
+    earlier = spread(jobs[:border], cores, SEQUENCES["learned"])
+    later = spread(jobs[border:], cores, SEQUENCES["judged"])
+    fixed = min(float(judged(order, rules, later).mean()) for order in FIXED.values())
+    told: dict[str, object] = {"best fixed order": f"{fixed:.2f}"}
+    for name, way in WAYS.items():
+        order = learn(rules, earlier, 0, way).order
+        told[name] = f"{100 * (judged(order, rules, later).mean() / fixed - 1):+.1f} %"
+    return told
+
+
+def spread(jobs: Columns, cores: int, count: int) -> list[JobSequence]:
+    """Return sequences that begin evenly over some jobs."""
+    starts = np.linspace(0, len(jobs) - LENGTH, count).astype(int)
+    return [JobSequence(jobs[start : start + LENGTH], cores) for start in starts]
+
+
+def jobs_of(log: str) -> tuple[Columns, int]:
+    """Return a log that the study does not report, and its cores."""
+    if log in GENERATED:
+        seed, load = GENERATED[log]
+        made = qs.lublin(10_000, 256, seed=seed, load=load, estimates=False)
+        return np.stack([made.submit, made.runtime, made.walltime, made.cores], axis=1), 256
+    name, cores, squeeze, count = SQUEEZED[log]
+    jobs = read_columns(name)[:count]
+    jobs[:, 0] = (jobs[:, 0] - jobs[0, 0]) * squeeze
+    jobs[:, 3] = np.clip(jobs[:, 3], 1, cores)
+    return jobs, cores
+
+
+if __name__ == "__main__":
+    main()
