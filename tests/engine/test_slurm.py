@@ -146,6 +146,23 @@ def test_light_nodes_are_filled_before_a_heavy_one_that_would_do_alone():
     assert places(schedule) == [["a1", "a2"], ["a2", "b1"]]
 
 
+def test_groups_of_ends_are_counted_from_the_first():
+    # Groups end 120 and 210 seconds after 0, so job 4 is planned on n2 for 180, not for 240 as in
+    # a group that also had job 3. Job 5 would delay it there and waits for n1.
+    machine = NodeCluster((NodeKind("n[1-3]", 4),))
+    work = jobs(
+        *[(0, 600, 600, 2), (0, 60, 60, 2), (0, 180, 180, 3), (0, 240, 240, 4)],
+        *[(1, 60, 60, 4), (2, 100, 180, 1)],
+        most_nodes=[1] * 6,
+    )
+    schedule = verify(simulate(work, machine, "slurm()"))
+    assert places(schedule)[:4] == [["n1"], ["n1"], ["n2"], ["n3"]]
+    assert schedule.start.tolist() == [0, 0, 0, 0, 180, 60]
+    assert simulate_slowly(work, machine, "slurm()").start.tolist() == schedule.start.tolist()
+    # Before Slurm 20.02 the second group begins with job 2 and lasts a minute, up to job 3.
+    assert simulate(work, machine, "slurm(FastSchedule=1)").start.tolist() == [0, 0, 0, 0, 180, 30]
+
+
 def test_a_full_table_of_plans_ends_the_pass():
     # With room for one record only, job 1 cannot be planned, and nobody behind it is looked at.
     work = jobs((0, 300, 300, 4), (1, 10, 60, 8), (2, 10, 120, 1))

@@ -409,14 +409,15 @@ class SlurmTwin:
             ((t.start or 0) + int(self.limit[t.place]), k) for k, t in enumerate(self.running)
         )
         window, step = 30, int(self.settings["bf_window_linear"])
+        barrier, seen = 0, False
         while ends:
             group: list[int] = []
-            barrier = 0
             while ends:
                 due, k = ends.pop(0)
                 if not usable & self.running[k].given.keys():
                     continue
-                barrier = self._barrier(due, window) if not group else barrier
+                if not seen or (self.settings.before_20_02 and not group):
+                    barrier, seen = self._barrier(due, window), True
                 group.append(due)
                 self.release(self.running[k], later)
                 if ends and ends[0][0] > barrier + window:

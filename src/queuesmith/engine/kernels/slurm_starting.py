@@ -66,8 +66,9 @@ def choose_now(replay, job, usable):
 def earliest_start(replay, job, usable, now, end):
     """Return when a job could start on usable nodes as jobs that run end, and choose its nodes.
 
-    Ends are looked at in groups, first of half a minute, each twice as long as the one before;
-    -1 where it cannot start there up to an end.
+    Ends are looked at in groups, up to half a minute from the first, then up to a minute from
+    there, then two; before Slurm 20.02, each from its own first. -1 where it cannot start there up
+    to an end.
     """
     count = choose_now(replay, job, usable)
     if count > 0:
@@ -82,8 +83,10 @@ def earliest_start(replay, job, usable, now, end):
     due, due_job, pieces = running.due, running.due_job, (replay.pieces, replay.jobs[FIRST_PIECE])
     window, held = 30, replay.counters[HELD]
     place = _next_on(running, pieces, usable, 0, held)
+    barrier = _barrier(knobs, due[place], window) if place < held else 0
     while place < held:
-        barrier = _barrier(knobs, due[place], window)
+        if not knobs[ALIGNED]:
+            barrier = due[place]
         # A group ends with the last job that is due by then, or else with the next on these nodes.
         place = _last_due(due, place, held, barrier + window)
         last = _next_on(running, pieces, usable, place, held)
@@ -144,7 +147,7 @@ def _last_due(due, place, held, until):
 
 @kernel
 def _barrier(knobs, due, window):
-    """Return from when on a group may last for its window: since Slurm 20.02, round instants."""
+    """Return from when on groups last for their windows: since Slurm 20.02, a round instant."""
     if not knobs[ALIGNED]:
         return due
     return due + window - (due + knobs[EPOCH]) % window
