@@ -74,41 +74,37 @@ def measure(
     page.goto(f"{link}?{COLUMNS}&column={policy.replace('+', '%2B')}")
     page.locator("#facts table").wait_for()
     page.wait_for_timeout(1000)
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.setTimeDomain", {"timeDomain": "threadTicks"})
-    session.send("Performance.enable")
     id = f'{{"column":2,"name":"{knob}","type":"knob"}}'
     begin = float(page.locator(f"[id='{id}']").input_value())
     found = []
     for number in range(moves + 1):
         value = f"{begin + step * (number + 1):g}"
-        before = cpu_of(pid), cpu_of_drawing(session), cpu_of_browser(page)
+        before = cpu_of(pid), *cpu_of_browser(page)
         waits, all = page.evaluate(MOVE, [id, value])
-        after = cpu_of(pid), cpu_of_drawing(session), cpu_of_browser(page)
+        after = cpu_of(pid), *cpu_of_browser(page)
         found.append(Move(waits, all, *(b - a for a, b in zip(before, after, strict=True))))
         page.wait_for_timeout(100)
-    session.detach()
     return found[1:]  # the first move may compile
 
 
-def cpu_of(pid: int) -> float:
-    """Return the processor seconds of a process, all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+def cpu_of(pid: int, part: str = "") -> float:
+    """Return the processor seconds of a process, all its threads, or of a part of it."""
+    fields = Path(f"/proc/{pid}/{part}stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def cpu_of_drawing(session: Any) -> float:
-    """Return the processor seconds of the thread of the page, which runs scripts and draws."""
-    found = session.send("Performance.getMetrics")["metrics"]
-    return next(float(each["value"]) for each in found if each["name"] == "TaskDuration")
-
-
-def cpu_of_browser(page: Any) -> float:
-    """Return the processor seconds of all processes of the browser."""
+def cpu_of_browser(page: Any) -> tuple[float, float]:
+    """Return the processor seconds of the threads that run and draw pages, and of all processes."""
     session = page.context.browser.new_browser_cdp_session()
     found = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
-    return sum(float(each["cpuTime"]) for each in found)
+    pages = [int(each["id"]) for each in found if each["type"] == "renderer"]
+    return sum(map(cpu_of_main, pages)), sum(float(each["cpuTime"]) for each in found)
+
+
+def cpu_of_main(pid: int) -> float:
+    """Return the processor seconds of the first thread of a process."""
+    return cpu_of(pid, f"task/{pid}/")
 
 
 def main() -> None:

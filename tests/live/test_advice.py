@@ -7,7 +7,15 @@ from queuesmith.live.advice import advice
 from queuesmith.live.changes import AllowList
 from queuesmith.live.ordering import usage_by_user, wanted_order
 from queuesmith.live.state import look, state_of
-from queuesmith.policy import as_policy
+from queuesmith.policy import Policy, RuleBase, as_policy
+from queuesmith.policy.rules import FuzzyRules
+
+#: A rule base that always takes the shortest first.
+RULES = RuleBase(
+    FuzzyRules([[0.0]], [[1.0]], [[0, 1]]),
+    ("slowdown",),
+    (Policy.parse("fcfs+easy"), Policy.parse("sjf+easy")),
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +27,10 @@ from queuesmith.policy import as_policy
         ("narrow+easy", [66, 62, 60, 58, 61, 67]),
         ("wfp3+easy", None),
         ("dynp(sjf,ljf)", None),
+        ("optimal(seconds=0.2)", None),
+        (RULES, None),
     ],
+    ids=str,
 )
 def test_any_policy_has_an_order(recorded, policy, order):
     found = [job.id for job in wanted_order(state_of(recorded), as_policy(policy))]
@@ -70,3 +81,14 @@ def test_groups_come_from_what_users_have_consumed(recorded):
 def test_usage_that_is_not_told_is_nothing(slurm):
     slurm.set(shares=["Account|User|Other", "bio|ann|5"])
     assert usage_by_user(look()) == {}
+
+
+def test_an_optimal_plan_is_one_of_this_moment(slurm):
+    """Each needs the whole machine, so the shortest first is the best for the mean response."""
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    policy = as_policy("optimal(seconds=1; objective=response)")
+    assert [job.id for job in wanted_order(look(), policy)] == [4, 3, 2]
+    given = advice(look(), policy)
+    assert "would move 2 of 3 jobs" in given.sentence
+    assert slurm.told == []

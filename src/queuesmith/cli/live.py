@@ -191,6 +191,38 @@ def forecast(
 
 
 @app.command()
+def backtest(
+    log: Annotated[Path, typer.Argument(help="A log that tells when its jobs really started.")],
+    policy: Annotated[str, typer.Option(help="By what the queue is replayed.")] = "fcfs+easy",
+    cores: Annotated[
+        int | None, typer.Option(help="The cores of the machine; by default those of the log.")
+    ] = None,
+    every: Annotated[float, typer.Option(help="Seconds from one moment to the next.")] = 3600.0,
+    most: Annotated[int, typer.Option(help="The most moments, evenly over the log.")] = 500,
+    replays: Annotated[int, typer.Option(help="How many replays of each moment.")] = 30,
+    seed: Seed = 0,
+    trust: Trust = False,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Foretell starts hour by hour along a log, beside what happened and what requests say."""
+    chosen = chosen_policy(policy, trust=trust)
+    load_engine()
+    from queuesmith.live.backtest import backtest as foretell
+    from queuesmith.workload.files import read
+
+    jobs = read(log)
+    size = cores or jobs.machine_cores
+    if size is None:
+        raise UsageError(f"'{log}' does not say how many cores there were. Give --cores.")
+    with progress(f"foretelling {jobs.name}", quiet=quiet) as tick:
+        found = foretell(
+            jobs, size, chosen, every=every, most=most, replays=replays, seed=seed, tick=tick
+        )
+    print_rows([found.row()], format)
+
+
+@app.command()
 def advise(
     policy: PolicyName,
     state: State = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from queuesmith.engine.simulate import simulate
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import Runtime, away, moment_of_cores
 from queuesmith.live.state import ClusterState
+from queuesmith.planning.follow import OptimalPlanning
+from queuesmith.planning.snapshot import Snapshot
+from queuesmith.planning.solve import solve
+from queuesmith.planning.steps import staircase
 from queuesmith.policy import AnyPolicy, Policy
 from queuesmith.workload import Workload
 from queuesmith.workload.groups import share_groups
@@ -28,9 +32,9 @@ def wanted_order(
 ) -> tuple[LiveJob, ...]:
     """Return the jobs that could start, in the order in which a policy wants them.
 
-    An order is asked for its scores; Slurm's own backfill then lets others overtake. Whatever else
-    a policy is, a rule base, a self-tuning or an optimal planner, it is replayed from this moment
-    on, and its order is that of the starts.
+    An order is asked for its scores; Slurm's own backfill then lets others overtake. An optimal
+    planner plans this moment. Whatever else a policy is, a rule base or a self-tuning one, it is
+    replayed from this moment on, and its order is that of the starts.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ def wanted_order(
         return ()
     if isinstance(policy, Policy):
         return tuple(jobs[i] for i in _by_score(jobs, state, policy))
+    if isinstance(policy, OptimalPlanning):
+        return _by_plan(jobs, state, policy)
     return _by_start(jobs, state, policy, runtime)
 
 
@@ -127,10 +133,36 @@ def usage_by_user(state: ClusterState) -> dict[str, float]:
 def _by_start(
     jobs: Sequence[LiveJob], state: ClusterState, policy: AnyPolicy, runtime: Runtime | None
 ) -> tuple[LiveJob, ...]:
+    """Return the jobs as a replay from this moment on starts them."""
     moment = moment_of_cores(state, runtime=runtime)
     schedule = simulate(moment.workload, cores=moment.cores, policy=policy)
+    return _sorted(jobs, zip(moment.waiting, schedule.start.tolist(), strict=True))
+
+
+def _by_plan(
+    jobs: Sequence[LiveJob], state: ClusterState, policy: OptimalPlanning
+) -> tuple[LiveJob, ...]:
+    """Return the jobs as the best plan of this moment starts them.
+
+    A replay would plan again whenever a job ends; the next cycle does that, with what is true then.
+    """
+    moment = moment_of_cores(state)
+    known, waits = moment.workload, moment.is_waiting
+    ends = known.submit + known.walltime
+    held = ~waits & (ends > state.now)
+    time, free = staircase(state.now, moment.cores, ends[held], known.cores[held])
+    step = Snapshot(state.now, known.select(waits), time, free, moment.cores)
+    planned = solve(step, policy.objective, policy.seconds)
+    waiting = [job for job in moment.waiting if job is not None]
+    return _sorted(jobs, zip(waiting, planned.start.tolist(), strict=True))
+
+
+def _sorted(
+    jobs: Sequence[LiveJob], starts: Iterable[tuple[LiveJob | None, int]]
+) -> tuple[LiveJob, ...]:
+    """Return jobs by the first start of their tasks; those without one are last, as they stand."""
     first: dict[int, int] = {}
-    for job, start in zip(moment.waiting, schedule.start.tolist(), strict=True):
+    for job, start in starts:
         if job is not None:
             first[job.id] = min(start, first.get(job.id, start))
     place = {job.id: i for i, job in enumerate(jobs)}

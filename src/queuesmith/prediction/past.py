@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,20 @@ class PastRuntimes:
     """
 
     def __init__(self, history: Workload | None) -> None:
-        self.known = 0 if history is None else len(history)
-        shares: defaultdict[tuple[object, ...], list[float]] = defaultdict(list)
+        self.known = 0
+        self._shares: defaultdict[tuple[object, ...], deque[float]] = defaultdict(
+            lambda: deque(maxlen=RECENT)
+        )
         if history is not None:
-            ends = np.argsort(history.submit + history.runtime, kind="stable")
-            for i in ends.tolist():
-                walltime = int(history.walltime[i])
+            for i in np.argsort(history.submit + history.runtime, kind="stable").tolist():
                 user = history.label("user", int(history.user[i]))
-                share = float(history.runtime[i]) / max(walltime, 1)
-                for key in ((user, walltime), (user,), (walltime,), ()):
-                    shares[key].append(share)
-        self._shares = {key: np.array(each[-RECENT:]) for key, each in shares.items()}
+                self.learn(user, int(history.walltime[i]), int(history.runtime[i]))
+
+    def learn(self, user: str, walltime: int, runtime: int) -> None:
+        """Take note of a job that has ended."""
+        self.known += 1
+        for key in _kinds(user, walltime):
+            self._shares[key].append(runtime / max(walltime, 1))
 
     def draw(
         self, chance: np.random.Generator, user: str, walltime: int, *, beyond: int = 0
@@ -46,13 +49,24 @@ class PastRuntimes:
         request, of the same user, of the same request, of all, whatever there is enough of. Where
         nothing is known it is the walltime.
         """
-        for key in ((user, walltime), (user,), (walltime,), ()):
+        return int(self.draws(chance, user, walltime, 1, beyond=beyond)[0])
+
+    def draws(
+        self, chance: np.random.Generator, user: str, walltime: int, count: int, *, beyond: int = 0
+    ) -> NDArray[np.int64]:
+        """Return several such runtimes."""
+        for key in _kinds(user, walltime):
             shares = self._longer(key, beyond / max(walltime, 1))
             if len(shares) >= ENOUGH or (not key and len(shares)):
-                share = float(shares[chance.integers(len(shares))])
-                return max(min(round(share * walltime), walltime), beyond + 1)
-        return max(walltime, beyond + 1)
+                lasts = np.rint(shares[chance.integers(len(shares), size=count)] * walltime)
+                return np.maximum(np.minimum(lasts, walltime), beyond + 1).astype(np.int64)
+        return np.full(count, max(walltime, beyond + 1), np.int64)
 
     def _longer(self, key: tuple[object, ...], share: float) -> NDArray[np.float64]:
-        shares = self._shares.get(key)
-        return np.empty(0) if shares is None else shares[shares > share]
+        shares = np.array(self._shares.get(key, ()), np.float64)
+        return shares[shares > share]
+
+
+def _kinds(user: str, walltime: int) -> tuple[tuple[object, ...], ...]:
+    """Return the kinds of a job, the narrowest first."""
+    return (user, walltime), (user,), (walltime,), ()

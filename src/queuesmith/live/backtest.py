@@ -1,0 +1,298 @@
+"""Forecasts of a log's own past, moment by moment, beside what then really happened.
+
+At each moment only what was known then is used: what ran, what waited, which jobs had ended. Beside
+it stands what a scheduler that believes the requests would have said, as ``squeue --start`` does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.checks import positive, seeded, whole_number
+from queuesmith.base.errors import WorkloadError
+from queuesmith.engine.simulate import simulate
+from queuesmith.policy import AnyPolicy
+from queuesmith.prediction.past import PastRuntimes
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import Ints
+
+Floats = NDArray[np.float64]
+
+#: So many forecasts whose jobs have started say how far off forecasts are; fewer are too few.
+ENOUGH, RECENT = 200, 5000
+#: The share of jobs that the late mark is to hold for, and how fast it follows those it misses.
+MARK, STEP = 0.9, 0.005
+#: So many forecasts that are most like one say what comes of it.
+ALIKE = 50
+#: Seconds that are added before waits are divided: a wait of none is no measure of another.
+GRACE = 60.0
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """Forecasts of one log; waits are seconds from the moment of the forecast on.
+
+    Parameters
+    ----------
+    name
+        The log.
+    moments
+        At how many moments there was a queue to foretell.
+    median, late
+        By when each job was to have started: in half, and in nine tenths of all cases.
+    requested
+        The same by the requests alone, without new jobs.
+    really
+        When it started.
+    """
+
+    name: str
+    moments: int
+    median: Floats
+    late: Floats
+    requested: Floats
+    really: Floats
+
+    @property
+    def error(self) -> float:
+        """The mean error of the forecasts, in seconds."""
+        return float(np.abs(self.median - self.really).mean())
+
+    @property
+    def requested_error(self) -> float:
+        """The mean error of what the requests say, in seconds."""
+        return float(np.abs(self.requested - self.really).mean())
+
+    @property
+    def held(self) -> float:
+        """The share of jobs that had started by the mark of nine in ten."""
+        return float((self.really <= self.late).mean())
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a row for a table."""
+        return {
+            "log": self.name,
+            "moments": self.moments,
+            "forecasts": len(self.median),
+            "mean error (min)": round(self.error / 60, 1),
+            "by requests (min)": round(self.requested_error / 60, 1),
+            "marks held (%)": round(100 * self.held, 1),
+        }
+
+
+def backtest(
+    log: Workload,
+    cores: int,
+    policy: AnyPolicy | str = "fcfs+easy",
+    *,
+    every: float = 3600.0,
+    most: int = 500,
+    replays: int = 30,
+    seed: int = 0,
+    tick: Callable[[float], None] = lambda share: None,
+) -> Backtest:
+    """Foretell the starts of waiting jobs again and again along a log, from what was known then.
+
+    Parameters
+    ----------
+    log
+        Jobs of which it is known when they really started.
+    cores
+        How many cores the machine had.
+    policy
+        By what the queue is replayed.
+    every
+        Seconds from one moment to the next.
+    most
+        At how many moments at most: of more, so many are taken, as evenly as can be.
+    replays
+        How many replays each forecast is made of.
+    seed
+        The same seed gives the same forecasts.
+    tick
+        Told the share that is done.
+    """
+    positive("the time between moments", every, "Give for example 3600.")
+    whole_number("the most moments", most, 1, "Give for example 500.")
+    whole_number("the number of replays", replays, 1, "Give for example 30.")
+    start = log.real_start
+    if start is None:
+        raise WorkloadError(
+            f"the log '{log.name}' does not tell when its jobs really started, so forecasts cannot "
+            "be compared with anything. Give one with a history, such as sacct's."
+        )
+    course = _Course(log, start, cores, policy)
+    moments = course.moments(every, most)
+    if not len(moments):
+        raise WorkloadError(
+            f"no job of '{log.name}' waits at any of these moments. Take another --every."
+        )
+    chance, found = seeded(seed), []
+    for number, now in enumerate(moments.tolist(), 1):
+        found.append(course.foretold(now, replays, chance))
+        tick(number / len(moments))
+    columns = (np.concatenate([getattr(each, name) for each in found]) for name in _COLUMNS)
+    return Backtest(log.name, len(moments), *columns)
+
+
+_COLUMNS = ("median", "late", "requested", "really")
+
+
+@dataclass(frozen=True)
+class _Foretold:
+    """The forecasts of one moment."""
+
+    median: Floats
+    late: Floats
+    requested: Floats
+    really: Floats
+
+
+class _Outcomes:
+    """Forecasts whose jobs have started since, and how long these really waited."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, int, float, Floats]] = []
+        self._known: deque[tuple[Floats, float]] = deque(maxlen=RECENT)
+        self.level = MARK
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough to learn from."""
+        return len(self._known) >= ENOUGH
+
+    def expect(self, seen: Floats, late: Floats, starts: Ints, now: int) -> None:
+        """Take note of forecasts; what comes of them is learned when it is known."""
+        rows = zip(starts.tolist(), late.tolist(), seen, strict=True)
+        self._open += [(start, now, mark, row) for start, mark, row in rows]
+
+    def learn(self, now: int) -> None:
+        """Take note of the jobs that have started by now."""
+        ready = sorted((each for each in self._open if each[0] <= now), key=lambda each: each[:2])
+        self._open = [each for each in self._open if each[0] > now]
+        for start, moment, mark, row in ready:
+            self._known.append((row, float(start - moment)))
+            # Adaptive conformal inference (Gibbs and Candes 2021): marks that fail are set later.
+            missed = start - moment > mark
+            self.level = min(max(self.level + STEP * (missed - (1 - MARK)), 0.5), 1.0)
+
+    def like(self, seen: Floats) -> tuple[Floats, Floats]:
+        """Return by when half and nine tenths of the forecasts most like these came true."""
+        rows = np.array([row for row, _ in self._known])
+        waits = np.array([wait for _, wait in self._known])
+        spread = np.maximum(rows.std(axis=0), 1e-9)
+        half, late = np.empty(len(seen)), np.empty(len(seen))
+        for i, row in enumerate(seen):
+            far = (((rows - row) / spread) ** 2).sum(axis=1)
+            alike = waits[np.argpartition(far, ALIKE)[:ALIKE]]
+            half[i], late[i] = np.quantile(alike, [0.5, self.level])
+        return half, late
+
+
+class _Course:
+    """A log that is walked through, and what is known of it by then."""
+
+    def __init__(self, log: Workload, start: Ints, cores: int, policy: AnyPolicy | str) -> None:
+        self.log, self.start, self.end = log, start, start + log.runtime
+        self.cores, self.policy = cores, policy
+        self.past = PastRuntimes(None)
+        self._by_end = np.argsort(self.end, kind="stable")
+        self._ended = 0
+        self._outcomes = _Outcomes()
+
+    def moments(self, every: float, most: int) -> Ints:
+        """Return moments at which jobs wait, after the first tenth of the log's time."""
+        first, last = int(self.log.submit[0]), int(self.log.submit[-1])
+        instants = np.arange(first + (last - first) // 10, last, max(int(every), 1))
+        arrived = np.searchsorted(self.log.submit, instants, side="right")
+        started = np.searchsorted(np.sort(self.start), instants, side="right")
+        queued = instants[arrived > started]
+        if len(queued) <= most:
+            return queued
+        return queued[np.linspace(0, len(queued) - 1, most).astype(np.int64)]
+
+    def foretold(self, now: int, replays: int, chance: np.random.Generator) -> _Foretold:
+        """Return the forecasts of all jobs that wait at a moment."""
+        self._learn(now)
+        there = self.log.submit <= now
+        waiting = np.flatnonzero(there & (self.start > now) & (self.log.cores <= self.cores))
+        running = np.flatnonzero(there & (self.start <= now) & (self.end > now))
+        elapsed = now - self.start[running]
+        asked = self.log.walltime
+        left = np.maximum(asked[running] - elapsed, 1)
+        drawn_left = self._drawn(running, elapsed, replays, chance) - elapsed[:, None]
+        drawn = self._drawn(waiting, np.zeros_like(waiting), replays, chance)
+        waits = np.stack(
+            [
+                self._replayed(now, waiting, running, drawn[:, i], drawn_left[:, i])
+                for i in range(replays)
+            ]
+        )
+        requested = self._replayed(now, waiting, running, asked[waiting], left)
+        half, late = np.quantile(waits, [0.5, MARK], axis=0)
+        seen = self._seen(now, waiting, half, requested)
+        if self._outcomes.enough:
+            half, late = self._outcomes.like(seen)
+        self._outcomes.expect(seen, late, self.start[waiting], now)
+        really = (self.start[waiting] - now).astype(np.float64)
+        return _Foretold(half, late, requested, really)
+
+    def _seen(self, now: int, waiting: Ints, half: Floats, requested: Floats) -> Floats:
+        """Return what forecasts are compared by: foretold waits, the wait so far, the size."""
+        so_far = (now - self.log.submit[waiting]).astype(np.float64)
+        waits = [np.log(each + GRACE) for each in (half, requested, so_far)]
+        return np.stack([*waits, np.log(self.log.cores[waiting])], axis=1)
+
+    def _learn(self, now: int) -> None:
+        """Take note of what has ended and of what has started since."""
+        log = self.log
+        while self._ended < len(log) and self.end[self._by_end[self._ended]] <= now:
+            i = int(self._by_end[self._ended])
+            user = log.label("user", int(log.user[i]))
+            self.past.learn(user, int(log.walltime[i]), int(log.runtime[i]))
+            self._ended += 1
+        self._outcomes.learn(now)
+
+    def _drawn(self, jobs: Ints, beyond: Ints, replays: int, chance: np.random.Generator) -> Ints:
+        """Return a runtime of each job in each replay, beyond what it has run."""
+        log = self.log
+        rows = [
+            self.past.draws(
+                chance, log.label("user", int(log.user[i])), int(log.walltime[i]), replays, beyond=b
+            )
+            for i, b in zip(jobs.tolist(), beyond.tolist(), strict=True)
+        ]
+        return np.array(rows, np.int64).reshape(len(jobs), replays)
+
+    def _replayed(self, now: int, waiting: Ints, running: Ints, lasts: Ints, left: Ints) -> Floats:
+        """Return how long each waiting job still waits in one replay of the moment."""
+        log = self.log
+        begin = int(log.submit[waiting].min()) - 1
+        before = now - begin
+        held = log.cores[running]
+        free = self.cores - int(held.sum())
+        fill = [free] if free > 0 else []
+        must = np.maximum(log.walltime[running] - (now - self.start[running]), left)
+        asked = np.maximum(log.walltime[waiting], lasts)
+        jobs = Workload(
+            np.concatenate([np.full(len(running) + len(fill), begin), log.submit[waiting]]),
+            np.concatenate([before + left, [before] * len(fill), lasts]).astype(np.int64),
+            np.concatenate([before + must, [before] * len(fill), asked]).astype(np.int64),
+            np.concatenate([held, fill, log.cores[waiting]]).astype(np.int64),
+            user=np.concatenate([log.user[running], [0] * len(fill), log.user[waiting]]).astype(
+                np.int64
+            ),
+            group=np.concatenate([log.group[running], [1] * len(fill), log.group[waiting]]).astype(
+                np.int64
+            ),
+        )
+        schedule = simulate(jobs, cores=max(self.cores, int(held.sum())), policy=self.policy)
+        starts = schedule.start[np.argsort(schedule.workload.id)][len(running) + len(fill) :]
+        waits: Floats = np.maximum(starts - now, 0).astype(np.float64)
+        return waits
