@@ -504,3 +504,15 @@ def test_python_of_a_policy_file_is_run_once_it_is_trusted(
     assert "would run Python that was not trusted yet" in asked.err
     assert run(*words, "--trust").code == 0
     assert run(*words).code == 0
+
+
+def test_nothing_runs_while_the_machine_is_maintained(run, log, tmp_path):
+    words = ("simulate", log, "--maintenance", "3000:90000", "--schedule", "s.csv")
+    assert run(*words).code == 0
+    with (tmp_path / "s.csv").open() as file:
+        rows = [(int(row["start"]), int(row["end"])) for row in csv.DictReader(file)]
+    assert rows and not [row for row in rows if row[0] < 90_000 and row[1] > 3000]
+    wrong = run("simulate", log, "--maintenance", "tomorrow")
+    assert (
+        wrong.code == 2 and "--maintenance is 'tomorrow', but it must be two moments" in wrong.err
+    )

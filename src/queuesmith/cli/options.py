@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from queuesmith.cluster import Cluster, NodeCluster
     from queuesmith.policy import AnyPolicy
     from queuesmith.workload import Workload
+    from queuesmith.workload.moments import Moment
 
 FormatOption = Annotated[
     Format, typer.Option("--format", help="How the result is printed.", case_sensitive=False)
@@ -240,6 +241,13 @@ class TruthOptions:
             "file, or 'infer'.",
         ),
     ] = None
+    maintenance: Annotated[
+        list[str] | None,
+        _option(
+            "A time in which nothing may run, known beforehand: FIRST:LAST as for --between; may "
+            "be repeated."
+        ),
+    ] = None
     today: Annotated[
         str | None,
         _option(
@@ -259,6 +267,29 @@ class TruthOptions:
         self, workload: Workload, machine: MachineOptions, log: LogOptions
     ) -> Cluster | NodeCluster:
         """Return the machine: of nodes where one is described, else a number of cores."""
+        from queuesmith.cluster import with_maintenance
+
+        found = self._machine(workload, machine, log)
+        return with_maintenance(found, workload, self.windows()) if self.maintenance else found
+
+    def windows(self) -> list[tuple[Moment, Moment]]:
+        """Return the windows of maintenance, each from when up to when."""
+        from queuesmith.workload.moments import split_moments
+
+        found = []
+        for text in self.maintenance or ():
+            window = split_moments(text)
+            if window is None:
+                raise UsageError(
+                    f"--maintenance is '{text}', but it must be two moments. Write FIRST:LAST in "
+                    "seconds of the log or in dates, or FIRST..LAST where dates have hours."
+                )
+            found.append(window)
+        return found
+
+    def _machine(
+        self, workload: Workload, machine: MachineOptions, log: LogOptions
+    ) -> Cluster | NodeCluster:
         if self.nodes is None:
             return machine.cluster(workload)
         from queuesmith.cluster.sources import machine_from

@@ -103,6 +103,15 @@ class Recipe:
         return lines
 
     def _machine(self) -> list[str]:
+        lines = self._described_machine()
+        if self.truth.maintenance:
+            lines += [
+                "from queuesmith.cluster import with_maintenance",
+                f"machine = with_maintenance(machine, log, {self.truth.windows()!r})",
+            ]
+        return lines
+
+    def _described_machine(self) -> list[str]:
         if self.truth.nodes is not None:
             zone = "" if self.log.timezone == "UTC" else f", timezone={self.log.timezone!r}"
             return [f"machine = qs.machine_from({self.truth.nodes!r}, log=log{zone})"]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.cluster.machine import AlikeCores
@@ -25,12 +28,28 @@ class Cluster(AlikeCores):
     partition_priority, qos_priority
         The priority of each partition (``PriorityJobFactor`` in slurm.conf) and of each
         quality of service, by name; only the ``multifactor`` order looks at them.
+    maintenance
+        Windows in which no job may run, by seconds of the log: ``with_maintenance`` makes them.
     """
 
     cores: int
     name: str = "cluster"
     partition_priority: Mapping[str, float] = field(default_factory=dict)
     qos_priority: Mapping[str, float] = field(default_factory=dict)
+    maintenance: tuple[tuple[int, int], ...] = ()
+
+    def violations(self, schedule: Any) -> list[str]:
+        """Return a sentence for each window of maintenance in which a job runs."""
+        broken = []
+        for first, last in self.maintenance:
+            inside = (schedule.start < last) & (schedule.end > first)
+            if inside.any():
+                job = schedule.workload.id[int(np.argmax(inside))]
+                broken.append(
+                    f"job {job} runs in the maintenance from second {first} to {last}, in which "
+                    "nothing may run."
+                )
+        return broken
 
     def __post_init__(self) -> None:
         if isinstance(self.cores, bool) or int(self.cores) != self.cores:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError, WorkloadError
-from queuesmith.cluster import Cluster, NodeCluster, NodeKind
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.limit_table import LimitTable
+from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.line import nothing_kept
@@ -53,14 +54,16 @@ class Packed:
     def on_one_node(self) -> Packed:
         """Return the same jobs on a machine of one node that has all the cores.
 
-        So replay policies there that know nothing but cores, where jobs wait for other jobs.
+        So replay policies there that know nothing but cores, where jobs wait for other jobs, or
+        for the end of a maintenance.
         """
         asked = {AFTER, THINK_TIME, "eligible_after"}
         extra = {name: self.workload.extra[name] for name in asked & self.workload.extra.keys()}
         other = copy.copy(self)
         other._requests = None
         other.workload = self.workload.replaced(extra=extra)
-        other.cluster = NodeCluster((NodeKind(("node",), self.cluster.cores),), self.cluster.name)
+        assert isinstance(self.cluster, Cluster)
+        other.cluster = as_one_node(self.cluster, self.workload)
         return other
 
     def requests(self) -> tuple[JobRequests, LimitTable]:

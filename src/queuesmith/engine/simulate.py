@@ -156,7 +156,9 @@ class Replay:
 def _prepared(
     packed: Packed, policy: AnyPolicy, reservations: Sequence[Request], patience: float | None
 ) -> AnyRun:
-    if isinstance(packed.cluster, Cluster) and has_dependencies(packed.workload):
+    if isinstance(packed.cluster, Cluster) and (
+        packed.cluster.maintenance or has_dependencies(packed.workload)
+    ):
         packed = packed.on_one_node()
     if isinstance(packed.cluster, NodeCluster):
         return _prepared_on_nodes(packed, policy, reservations, patience)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import CancelledError
 from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.knobs.bags import Floats, TaskJobs, rigid
 from queuesmith.knobs.greedy_knapsack import always, backfill_mode
 from queuesmith.knobs.kernels import runs
@@ -71,7 +72,7 @@ class CostModel:
     ) -> CostModel:
         """Return the model of a log on a machine; jobs that never fit are left out."""
         bags = rigid(jobs) if isinstance(jobs, Workload) else jobs
-        machine = as_cluster(bags.workload, cluster, cores)
+        machine = check_no_maintenance(as_cluster(bags.workload, cluster, cores), "a sweep")
         return cls(bags.fitting(machine.cores), machine, backfill)
 
     def fingerprint(self) -> str:

@@ -19,6 +19,7 @@ from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.compiled.pareto import undominated
 from queuesmith.learning.course import LearningProgress
 from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
@@ -114,7 +115,7 @@ def pareto_front(
     """
     chosen, generator = search or FrontSearch(), seeded(seed)
     wanted = Objective(objective) if isinstance(objective, str) else objective
-    machine = as_cluster(workload, cluster, cores)
+    machine = check_no_maintenance(as_cluster(workload, cluster, cores), "the off-line front")
     jobs = workload.fitting(machine.cores, strict=strict)
     check_objective(Parts(jobs, None), machine, wanted)
     names, left_out = _objectives(jobs, machine)

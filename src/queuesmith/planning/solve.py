@@ -17,6 +17,7 @@ import numpy as np
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
+from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.compiled import load
 from queuesmith.planning.bounds import BranchingProof, least_span
 from queuesmith.planning.cpsat import solve_cpsat
@@ -264,7 +265,7 @@ def solve_workload(
 
 def whole_snapshot(workload: Workload, cluster: Cluster) -> Snapshot:
     """Return a log as one snapshot of an empty machine at its first submission."""
-    fitting = workload.fitting(cluster.cores)
+    fitting = workload.fitting(check_no_maintenance(cluster, "the planner").cores)
     walltime = np.maximum(fitting.walltime, 1)
     jobs = fitting.replaced(runtime=walltime, walltime=walltime)
     now = int(jobs.submit[0]) if len(jobs) else 0

@@ -9,6 +9,7 @@ import numpy as np
 from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting as fitting_nodes
+from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.policy import (
     AnyPolicy,
     Committed,
@@ -49,6 +50,10 @@ def simulate_slowly(
         start = np.array(twin_on_nodes(jobs, cluster, policy).run(), np.int64)
         return Schedule(jobs, cluster, start, str(policy))
     fitting = workload.fitting(cluster.cores)
+    if cluster.maintenance:
+        node = as_one_node(cluster, fitting)
+        found = simulate_slowly(fitting.replaced(extra={}), node, policy)
+        return Schedule(fitting, cluster, found.start, str(policy))
     twin = twin_of(fitting, cluster, policy, reservations)
     start = np.array(twin.run(), np.int64)
     return Schedule(fitting, cluster, start, str(policy), reservations=tuple(twin.answers))
