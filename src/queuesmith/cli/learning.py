@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -144,8 +145,8 @@ def tune(
     policy: Annotated[
         str | None,
         typer.Option(
-            help="Tune the parameters that this order declares, instead of rules: "
-            "my.py:function+easy, or power+easy."
+            help="Tune the parameters that this policy declares, instead of rules: "
+            "my.py:function+easy, power+easy, or slurm(PriorityWeightAge=1000, ...) on a --machine."
         ),
     ] = None,
     seed: Seed = 0,
@@ -155,7 +156,12 @@ def tune(
     store: Annotated[
         Path | None, typer.Option(help="Record the run in this file; the same command resumes it.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the policy to this JSON file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the policy to this JSON file; slurm(...) to .conf, as lines for slurm.conf."
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write convergence, rules and groups as an HTML page.")
     ] = None,
@@ -172,6 +178,11 @@ def tune(
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
     share, chosen = _share(split), learner.method(method, policy)
+    if out is not None and out.suffix == ".conf" and not (policy or "").startswith("slurm"):
+        raise UsageError(
+            f"'{out}' would hold lines for a slurm.conf, but what is tuned is not slurm(...). "
+            "Give a name that ends in .json, or tune --policy 'slurm(PriorityWeightAge=1000)'."
+        )
     guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
     starvation_rule(objective, longest_wait)
     workload = log.read()
@@ -196,7 +207,7 @@ def tune(
             progress=watch,
         )
     if out is not None:
-        tuned.policy.save(out)
+        _write_policy(tuned, out)
         tell(f"wrote {out}", quiet=log.quiet)
     if report is not None:
         from queuesmith.report.learned import write_tuning_report
@@ -220,6 +231,23 @@ def tune(
     if format is not Format.json:
         rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
+
+
+def _write_policy(tuned: Tuned, out: Path) -> None:
+    """Write the policy; as lines for slurm.conf where the name says so."""
+    from queuesmith.base.files import write_bytes
+    from queuesmith.policy import Slurm
+
+    if out.suffix != ".conf":
+        tuned.policy.save(out)
+        return
+    if not isinstance(tuned.policy, Slurm):
+        raise UsageError(
+            f"what was learned is {tuned.policy}, since no setting of Slurm keeps the limits, so "
+            f"there are no lines for '{out}'. Give other limits, or a name that ends in .json."
+        )
+    text = "".join(f"# {line}\n" for line in textwrap.wrap(tuned.conclusion, 90))
+    write_bytes(out, (text + tuned.policy.fragment).encode())
 
 
 def print_tuned(

@@ -117,7 +117,7 @@ def tune(
         ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered))
         course = run(
             chosen,
-            chosen.learn(generator, ranked),
+            chosen.learn(generator, [each for each in ranked if isinstance(each, Policy)]),
             judge.judged,
             higher_is_better=wanted.better == "higher",
             store=record,
@@ -147,7 +147,7 @@ def tune(
     )
 
 
-def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]:
+def rank_fixed(evaluate: Evaluate, strategies: Sequence[AnyPolicy]) -> list[AnyPolicy]:
     """Return fixed strategies, each once, the best first; of equals the first given."""
     fixed = list(dict.fromkeys(strategies))
     judged = evaluate(fixed)
