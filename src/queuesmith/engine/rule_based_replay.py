@@ -15,6 +15,7 @@ from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
 from queuesmith.engine.kernels import rule_based_replay as kernels
 from queuesmith.engine.kernels.constants import MOST_WORK, WORK
+from queuesmith.engine.kernels.rule_based_lines import Upkeep, new_upkeep
 from queuesmith.engine.kernels.rules import FUZZY, RIGID
 from queuesmith.engine.kernels.rules import Rules as PackedRules
 from queuesmith.engine.packing import Packed, frozen
@@ -42,6 +43,7 @@ class RuleBasedRun:
         parts = [_packed_rules(rules) for rules in policy.parts]
         self._ruled = kernels.RuleBasedReplay(
             self._pool.pool,
+            self._upkeep(),
             kernels.Tally(
                 group_work=np.zeros(GROUPS + 1),
                 ended=np.zeros(3),
@@ -55,6 +57,16 @@ class RuleBasedRun:
         )
         if patience is not None:
             self.counters[MOST_WORK] = patience * len(packed.jobs.submit)
+
+    def _upkeep(self) -> Upkeep:
+        """Return what is known of the lines at the beginning."""
+        pool = self._pool.pool
+        return new_upkeep(
+            len(pool.lines.rank),
+            len(self._packed.jobs.submit),
+            scored=len(pool.parameters) > 0,
+            planned=any(strategy.backfill == "plan" for strategy in self._policy.strategies),
+        )
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -87,14 +99,15 @@ def _packed_rules(rules: Rules) -> PackedRules:
 def _packed_fuzzy(rules: FuzzyRules) -> PackedRules:
     return PackedRules(
         kind=frozen(np.array([FUZZY, rules.choices], np.int64)),
-        centre=_frozen_table(rules.centre),
-        precision=_frozen_table(0.5 / rules.width**2),
+        centre=_frozen_table(rules.centre.T),
+        precision=_frozen_table(0.5 / rules.width.T**2),
         height=frozen(-np.log(rules.width).sum(axis=1)),
         weight=_frozen_table(rules.weight),
         bounds=frozen(np.empty((0, 0))),
         intervals=frozen(np.empty(0, np.int64)),
         choice=frozen(np.empty(0, np.int64)),
         membership=np.empty(len(rules)),
+        total=np.empty(rules.choices),
         count=np.zeros(len(rules), np.int64),
     )
 
@@ -124,6 +137,7 @@ def _no_rules() -> PackedRules:
         intervals=frozen(column.copy()),
         choice=frozen(column.copy()),
         membership=reals,
+        total=reals,
         count=column,
     )
 
