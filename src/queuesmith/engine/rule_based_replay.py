@@ -88,8 +88,12 @@ class RuleBasedRun:
     def decisions(self) -> RuleDecisions:
         """How often each rule decided."""
         parts = (self._ruled.rules, self._ruled.more_rules)[: len(self._policy.parts)]
-        counts = tuple(frozen(part.count.copy()) for part in parts)
-        return RuleDecisions(self._policy, counts, frozen(self._ruled.count.copy()))
+        return RuleDecisions(
+            self._policy,
+            tuple(frozen(part.count.copy()) for part in parts),
+            tuple(frozen(part.seen.copy()) for part in parts),
+            frozen(self._ruled.count.copy()),
+        )
 
 
 def _packed_rules(rules: Rules) -> PackedRules:
@@ -108,7 +112,8 @@ def _packed_fuzzy(rules: FuzzyRules) -> PackedRules:
         choice=frozen(np.empty(0, np.int64)),
         membership=np.empty(len(rules)),
         total=np.empty(rules.choices),
-        count=np.zeros(len(rules), np.int64),
+        count=np.zeros((len(rules), rules.choices), np.int64),
+        seen=np.zeros((len(rules), rules.features)),
     )
 
 
@@ -121,7 +126,8 @@ def _packed_rigid(rules: RigidRules) -> PackedRules:
         bounds=frozen(bounds),
         intervals=frozen(np.array(rules.intervals, np.int64)),
         choice=frozen(rules.choice.copy()),
-        count=np.zeros(len(rules), np.int64),
+        count=np.zeros((len(rules), rules.choices), np.int64),
+        seen=np.zeros((len(rules), rules.features)),
     )
 
 
@@ -138,7 +144,8 @@ def _no_rules() -> PackedRules:
         choice=frozen(column.copy()),
         membership=reals,
         total=reals,
-        count=column,
+        count=np.empty((0, 0), np.int64),
+        seen=table,
     )
 
 

@@ -159,7 +159,8 @@ class Tuned:
         text = f"{self.objective}, {self.objective.better} is better"
         if rule is None:
             return text
-        return f"{text}; no group's longest wait above {rule.factor:g} times fcfs+easy's"
+        times = f"{rule.factor:g} times fcfs+easy's"
+        return f"{text}; no group's longest or 99 % wait above {times}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.table.to_html(index=False)}"

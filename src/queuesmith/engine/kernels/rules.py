@@ -7,7 +7,14 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REAL_TABLE, FROZEN_REALS, INTS, REALS
+from queuesmith.compiled.arrays import (
+    FROZEN_INTS,
+    FROZEN_REAL_TABLE,
+    FROZEN_REALS,
+    INT_TABLE,
+    REAL_TABLE,
+    REALS,
+)
 
 FUZZY, RIGID = range(2)
 NOTHING_LEFT = -750.0  # the exponential of less is 0
@@ -26,7 +33,8 @@ class Rules(NamedTuple):
     choice: Any  # a number a class
     membership: Any  # room for one number a rule
     total: Any  # room for one number a choice
-    count: Any  # how often each rule decided
+    count: Any  # a row a rule, a column a choice: how often it decided, and that was chosen
+    seen: Any  # a row a rule, a column a feature: the sum over the states in which it decided
 
 
 RULES_TYPE = types.NamedTuple(
@@ -41,7 +49,8 @@ RULES_TYPE = types.NamedTuple(
         FROZEN_INTS,
         REALS,
         REALS,
-        INTS,
+        INT_TABLE,
+        REAL_TABLE,
     ],
     Rules,
 )
@@ -65,7 +74,7 @@ def choose_fuzzily(rules, state):
     for choice in range(1, len(total)):
         if total[choice] > total[best_choice]:
             best_choice = choice
-    count_deciding_rule(rules, best_choice)
+    note_decision(rules, deciding_rule(rules, best_choice), best_choice, state)
     return best_choice
 
 
@@ -89,14 +98,22 @@ def weigh_rules(rules, state):
 
 
 @kernel
-def count_deciding_rule(rules, choice):
-    """Note which rule contributed most to a choice."""
+def note_decision(rules, rule, choice, state):
+    """Note which rule decided in a state, and what was chosen."""
+    rules.count[rule, choice] += 1
+    for feature in range(len(state)):
+        rules.seen[rule, feature] += state[feature]
+
+
+@kernel
+def deciding_rule(rules, choice):
+    """Return which rule contributed most to a choice; of equals the first."""
     deciding, most = 0, -np.inf
     for rule in range(len(rules.membership)):
         contribution = rules.membership[rule] * rules.weight[rule, choice]
         if contribution > most:
             deciding, most = rule, contribution
-    rules.count[deciding] += 1
+    return deciding
 
 
 @kernel
@@ -108,8 +125,9 @@ def choose_rigidly(rules, state):
         while state[feature] > rules.bounds[feature, interval]:
             interval += 1
         rule = rule * rules.intervals[feature] + interval
-    rules.count[rule] += 1
-    return rules.choice[rule]
+    choice = rules.choice[rule]
+    note_decision(rules, rule, choice, state)
+    return choice
 
 
 @kernel
