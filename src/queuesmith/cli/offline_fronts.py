@@ -9,6 +9,7 @@ import typer
 
 from queuesmith.base.errors import OutputError
 from queuesmith.cli.engine import load_engine
+from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
@@ -67,7 +68,9 @@ def pareto(
     """Search the off-line Pareto front, and measure how far policies are from it."""
     load_engine()
     from queuesmith.learning.pareto import FrontSearch, pareto_front
+    from queuesmith.report.group_waits import waits_to_dict
     from queuesmith.schedule.objective import Objective
+    from queuesmith.study import simulate_many
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
     _check_kind(picture, (".html", ".htm"), "the picture")
@@ -95,12 +98,15 @@ def pareto(
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
     _write(front, out, picture, log.quiet)
+    replayed = simulate_many(workload, machine.cluster(workload), chosen, strict=log.strict)
+    waiting = {schedule.policy: schedule for schedule in replayed}
     if format is Format.json:
-        print_json(front.to_dict())
+        print_json({**front.to_dict(), "waits": waits_to_dict(waiting)})
     elif format is Format.csv:
         print_rows(front.rows(), format)
     else:
         print_rows(summary_rows(front), format)
+        print_waits(waiting)
         tell(summary(front), quiet=log.quiet)
 
 
