@@ -31,6 +31,8 @@ POPULATION = 16
 #: Held out: the share of the log to learn from; the rest is judged, in so many sequences each.
 LEARNED = 0.5
 SEQUENCES = {"learned": 32, "judged": 50}
+#: Learned again as time goes on: the judged sequences are divided into so many periods.
+PERIODS = 5
 #: Each order is learned once from each of these.
 SEEDS = (0, 1, 2)
 
@@ -129,6 +131,22 @@ def split_starts(jobs: int) -> dict[str, list[int]]:
     }
 
 
+def period_starts(jobs: int) -> list[dict[str, list[int]]]:
+    """Return where sequences begin, period by period: the judged ones, in time, and earlier ones.
+
+    Each period is judged by what was learned on as many jobs as ever, the last ones before it.
+    """
+    judged_starts = split_starts(jobs)["judged"]
+    size = len(judged_starts) // PERIODS
+    found = []
+    for number in range(PERIODS):
+        ahead = judged_starts[number * size : (number + 1) * size]
+        first, last = ahead[0] - int(LEARNED * jobs), ahead[0] - LENGTH
+        learned = np.linspace(max(first, 0), last, SEQUENCES["learned"]).astype(int).tolist()
+        found.append({"learned": learned, "judged": ahead})
+    return found
+
+
 # -- what was learned ------------------------------------------------------------------------------
 
 
@@ -159,6 +177,24 @@ def for_later(log: str, rules: str, kept: KeptPieces, *, only_kept: bool) -> lis
         for seed in SEEDS
     ]
     return [one for one in found if one]
+
+
+def for_periods(log: str, rules: str, kept: KeptPieces, *, only_kept: bool) -> list[Learned] | None:
+    """Return what was learned before each period, from the first seed; None if one is missing."""
+    found = []
+    for number, starts in enumerate(period_starts(len(columns(log))), 1):
+        learned = _learned(
+            f"{log}, before period {number} of {PERIODS}, {RULES[rules]}, seed {SEEDS[0]}",
+            lambda starts=starts: learn(  # type: ignore[misc]
+                rules, sequences(log, starts["learned"]), SEEDS[0], FOR_LATER
+            ),
+            kept,
+            only_kept,
+        )
+        if learned is None:
+            return None
+        found.append(learned)
+    return found
 
 
 def _learned(

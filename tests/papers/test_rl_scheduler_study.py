@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from papers.kept_pieces import KeptPieces
-from papers.rl_scheduler import agree, interval
-from papers.rl_scheduler_learning import Way, for_these, learn, split_starts
+from papers.rl_scheduler import agree, interval, verdict
+from papers.rl_scheduler_learning import Way, for_these, learn, period_starts, split_starts
 from papers.rl_scheduler_paper import LOGS, PUBLISHED
 from papers.rl_scheduler_runs import HEURISTICS, JobSequence, judged, published_sequences
 
@@ -60,6 +60,20 @@ def test_what_is_judged_is_later_than_what_was_learned_from():
     starts = split_starts(10_000)
     assert max(starts["learned"]) + 1024 <= 5_000 <= min(starts["judged"])
     assert len(starts["judged"]) == 50
+
+
+def test_each_period_is_judged_by_what_was_learned_before_it():
+    periods = period_starts(10_000)
+    assert [one for each in periods for one in each["judged"]] == split_starts(10_000)["judged"]
+    for each in periods:
+        assert max(each["learned"]) + 1024 <= min(each["judged"])
+        assert min(each["judged"]) - min(each["learned"]) == 5_000
+
+
+def test_what_is_asked_of_later_jobs_is_reached_only_where_it_is():
+    assert "lower on 3 of 4, reached" in verdict({"easy": [-9.0, -1.0, -5.0, 1.9]})
+    assert "lower on 3 of 4, not reached" in verdict({"easy": [-9.0, -1.0, -5.0, 2.1]})
+    assert "lower on 3 of 3, not reached" in verdict({"easy": [-9.0, -1.0, -5.0]})
 
 
 def test_an_interval_of_equal_values_is_no_change():
