@@ -59,7 +59,7 @@ def pareto(
     out: Annotated[
         Path | None, typer.Option(help="Write the front to this file: .csv, or .json for all.")
     ] = None,
-    picture: Annotated[
+    plot: Annotated[
         Path | None, typer.Option(help="Write the picture of the front to this HTML file.")
     ] = None,
     format: FormatOption = Format.table,
@@ -70,8 +70,8 @@ def pareto(
     from queuesmith.schedule.objective import Objective
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
-    _check_kind(picture, (".html", ".htm"), "the picture")
-    check_targets(out, picture, store)
+    _check_kind(plot, (".html", ".htm"), "the picture")
+    check_targets(out, plot, store)
     wanted = Objective(objective)
     search = FrontSearch(algorithm, population, generations, tuple(names(ways)))
     chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
@@ -94,7 +94,7 @@ def pareto(
             progress=lambda state: report(state.share),
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
-    _write(front, out, picture, log.quiet)
+    _write(front, out, plot, log.quiet)
     if format is Format.json:
         print_json(front.to_dict())
     elif format is Format.csv:
@@ -145,13 +145,13 @@ def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None
         )
 
 
-def _write(front: Front, out: Path | None, picture: Path | None, quiet: bool) -> None:
+def _write(front: Front, out: Path | None, plot: Path | None, quiet: bool) -> None:
     if out is not None:
         front.save(out)
         tell(f"wrote {out}", quiet=quiet)
-    if picture is not None:
+    if plot is not None:
         from queuesmith.figures.page import write_figures
         from queuesmith.report.front_figure import draw_front
 
-        write_figures([draw_front(front)], picture, title="The off-line front")
-        tell(f"wrote {picture}", quiet=quiet)
+        write_figures([draw_front(front)], plot, title="The off-line front")
+        tell(f"wrote {plot}", quiet=quiet)
