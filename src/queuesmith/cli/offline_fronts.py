@@ -60,7 +60,7 @@ def pareto(
     out: Annotated[
         Path | None, typer.Option(help="Write the front to this file: .csv, or .json for all.")
     ] = None,
-    picture: Annotated[
+    plot: Annotated[
         Path | None, typer.Option(help="Write the picture of the front to this HTML file.")
     ] = None,
     format: FormatOption = Format.table,
@@ -73,8 +73,8 @@ def pareto(
     from queuesmith.study import simulate_many
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
-    _check_kind(picture, (".html", ".htm"), "the picture")
-    check_targets(out, picture, store)
+    _check_kind(plot, (".html", ".htm"), "the picture")
+    check_targets(out, plot, store)
     wanted = Objective(objective)
     search = FrontSearch(algorithm, population, generations, tuple(names(ways)))
     chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
@@ -97,7 +97,7 @@ def pareto(
             progress=lambda state: report(state.share),
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
-    _write(front, out, picture, log.quiet)
+    _write(front, out, plot, log.quiet)
     replayed = simulate_many(workload, machine.cluster(workload), chosen, strict=log.strict)
     waiting = {schedule.policy: schedule for schedule in replayed}
     if format is Format.json:
@@ -151,13 +151,13 @@ def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None
         )
 
 
-def _write(front: Front, out: Path | None, picture: Path | None, quiet: bool) -> None:
+def _write(front: Front, out: Path | None, plot: Path | None, quiet: bool) -> None:
     if out is not None:
         front.save(out)
         tell(f"wrote {out}", quiet=quiet)
-    if picture is not None:
+    if plot is not None:
         from queuesmith.figures.page import write_figures
         from queuesmith.report.front_figure import draw_front
 
-        write_figures([draw_front(front)], picture, title="The off-line front")
-        tell(f"wrote {picture}", quiet=quiet)
+        write_figures([draw_front(front)], plot, title="The off-line front")
+        tell(f"wrote {plot}", quiet=quiet)
