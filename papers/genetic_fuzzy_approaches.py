@@ -75,7 +75,7 @@ BEFORE_THE_GUARD = {"unguarded": "cores kept free, no guard"}
 #: What extensions of ours were chosen on.
 CHOSEN_ON = {
     "ours": "`tune` as it is by default, with the thirteen strategies; how it mutates was chosen "
-    "on generated logs and on a part of HPC2N, none of which is reported here.",
+    "on one generated log, which is not among these.",
     "keep": f"the same with other strategies ({', '.join(KEEPING)}): a plain grid of shares, "
     "chosen before any run; that keeping cores free helps at all had been seen on these logs.",
 }
