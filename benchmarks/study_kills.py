@@ -217,7 +217,8 @@ def kill_something(
 ) -> str:
     what = chance.choice(["worker", "worker", "coordinator", "other"])
     if what == "worker":
-        pids = processes.found("dask", "worker")
+        # The workers themselves: on Slurm each has a nanny, which lets it finish.
+        pids = processes.found("spawn_main") or processes.found("dask", "worker")
         if pids:
             os.kill(chance.choice(pids), signal.SIGKILL)
             return "worker"

@@ -2,69 +2,93 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from papers.genetic_fuzzy_runs import METHODS, point
+from papers.genetic_fuzzy_approaches import THIRTEEN
 from queuesmith.learning.offline_front import Front
-from queuesmith.policy.strategies import STRATEGIES
 
-GROUPS = range(1, 6)
+GROUPS = tuple(f"{group}" for group in range(1, 6))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One figure of several runs that differ in their seed."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return median(self.values)
+
+    def __str__(self) -> str:
+        if len(self.values) == 1:
+            return f"{self.median:.2f} (1 seed)"
+        low, high = min(self.values), max(self.values)
+        return f"{self.median:.2f} ({low:.2f} to {high:.2f}, {len(self.values)} seeds)"
 
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that is known about one log."""
+    """Everything that is known about one log.
+
+    Parameters
+    ----------
+    name
+        The log, as the paper calls it.
+    fixed
+        The piece of the fixed strategies.
+    runs
+        What was learned: by approach and part of the log, a piece for each seed.
+    front
+        The off-line front, where it was searched.
+    """
 
     name: str
     fixed: dict[str, Any]
-    on_all: dict[str, dict[str, Any]]
-    split: dict[str, dict[str, Any]]
-    front: Front | None
+    runs: dict[tuple[str, str], list[dict[str, Any]]]
+    front: Front | None = None
+
+    def of(self, approach: str, part: str = "all") -> list[dict[str, Any]]:
+        """Return the runs of an approach, one for each seed."""
+        return self.runs.get((approach, part), [])
 
     @property
-    def easy(self) -> dict[str, float]:
-        """FCFS with EASY."""
-        return dict(self.fixed["strategies"]["fcfs+easy"])
+    def easy(self) -> dict[str, Any]:
+        """FCFS with EASY on the whole log."""
+        return dict(self.fixed["all"]["fcfs+easy"])
 
-    @property
-    def best_fixed(self) -> tuple[str, dict[str, float]]:
-        """The best of the thirteen on the whole log."""
-        strategies = self.fixed["strategies"]
-        name = min(STRATEGIES, key=lambda each: float(strategies[each]["f"]))
-        return name, dict(strategies[name])
+    def best_fixed(self, part: str = "all") -> str:
+        """Return the best of the thirteen on a part of the log."""
+        worth = self.fixed[part]
+        return min(THIRTEEN, key=lambda name: float(worth[name]["f"]))
 
-    @property
-    def best_keeping(self) -> str | None:
-        """The best of the fixed strategies that keep cores free, and lose no utilisation."""
-        strategies = self.fixed["strategies"]
-        good = [name for name in strategies if "keep" in name and self.as_used(strategies[name])]
-        return min(good, key=lambda each: float(strategies[each]["f"]), default=None)
+    def gain(self, values: dict[str, Any], key: str = "f") -> float:
+        """Return by how many per cent a schedule of the whole log is better than EASY."""
+        return float(100 * (1 - values[key] / self.easy[key]))
 
-    def points(self, values: dict[str, float]) -> float:
-        """By how many points of per cent the utilisation is higher than EASY's."""
-        return 100 * (values["utilization"] - self.easy["utilization"])
-
-    def as_used(self, values: dict[str, float]) -> bool:
-        """Whether the utilisation is that of EASY, to a tenth of a point."""
-        return abs(self.points(values)) <= 0.1
-
-    def learned(self, method: str) -> dict[str, float]:
-        """What a method learned on the whole log."""
-        return dict(self.on_all[method]["learning"]["learned"])
-
-    def gain(self, values: dict[str, float], key: str = "f") -> float:
-        """By how many per cent a schedule is better than EASY."""
-        return 100 * (1 - values[key] / self.easy[key])
+    def points(self, values: dict[str, Any]) -> float:
+        """Return by how many points of per cent the utilisation is higher than EASY's."""
+        return float(100 * (values["utilization"] - self.easy["utilization"]))
 
     @property
     def alone(self) -> float:
         """The improvement if groups 3 to 5 did not exist."""
-        return 100 * (1 - float(self.fixed["alone"]) / self.easy["f"])
+        return float(100 * (1 - self.fixed["alone"] / self.easy["f"]))
 
-    def front_with_policies(self) -> Front:
-        """Return the front of the log with everything that was learned on all of it marked."""
-        assert self.front is not None
-        known = [point("EASY", self.easy), point("best fixed", self.best_fixed[1])]
-        known += [point(METHODS[method], self.learned(method)) for method in self.on_all]
-        return replace(self.front, policies=tuple(known))
+    def gains(self, approach: str, key: str = "f") -> Spread | None:
+        """Return the improvements on the whole log, learned on all of it; None where not run."""
+        found = [self.gain(run["learning"]["learned"], key) for run in self.of(approach)]
+        return Spread(tuple(found)) if found else None
+
+    def typical(self, approach: str, part: str = "all") -> dict[str, Any] | None:
+        """Return the run that is the median by what it learned for; None where there is none."""
+        runs = sorted(self.of(approach, part), key=lambda run: run["learning"]["learned"]["f"])
+        return runs[len(runs) // 2] if runs else None
+
+    def held_out(self, approach: str, than: str) -> list[Sequence[float | None]]:
+        """Return the improvements on jobs not seen, each with its interval."""
+        return [run["held out"]["gain"][than] for run in self.of(approach, "held out")]

@@ -35,7 +35,7 @@ def test_allocation_and_saturation_can_be_chosen(run, paper):
 
 
 def test_the_placement_is_written_and_drawn(run, paper, tmp_path):
-    outcome = run("place", *paper, "--method", "prices", "--out", "p.csv", "--picture", "p.html")
+    outcome = run("place", *paper, "--method", "prices", "--out", "p.csv", "--plot", "p.html")
     assert outcome.code == 0
     assert "wrote p.csv" in outcome.err
     federation, jobs = Federation.read(paper[0]), FederationJobs.read(paper[1])
@@ -190,7 +190,7 @@ def test_a_wrong_job_gets_one_sentence(run, paper, row, words):
         ["--saturation", "0.5"],
         ["--seconds", "0"],
         ["--slot", "0"],
-        ["--picture", "no/such/folder.html"],
+        ["--plot", "no/such/folder.html"],
     ],
 )
 def test_a_wrong_option_gets_one_sentence(run, paper, words):

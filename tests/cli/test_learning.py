@@ -43,6 +43,36 @@ def test_json_has_what_is_promised(run, jobs):
     assert found["seconds"] > 0
 
 
+def test_every_gain_has_the_waits_of_all_groups_beside_it(run, jobs):
+    outcome = run("tune", jobs, "--cores", "256", *QUICK)
+    assert "no group's longest or 99 % wait above 2 times" in " ".join(outcome.out.split())
+    assert "in brackets its jobs that wait more than a week" in " ".join(outcome.out.split())
+    assert "group 5" in outcome.out
+
+
+@pytest.mark.parametrize("text", ["soon", "0.5", "-1"])
+def test_a_factor_of_the_longest_wait_that_cannot_be_is_refused(run, jobs, text):
+    outcome = run("tune", jobs, "--cores", "256", *QUICK, "--longest-wait", text)
+    assert outcome.code == 2
+    assert "1 or more" in outcome.err
+
+
+def test_the_guard_can_be_taken_away(run, jobs):
+    options = ("--longest-wait", "none", "--format", "json")
+    found = json.loads(run("tune", jobs, "--cores", "256", *QUICK, *options).out)
+    assert found["longest_wait"] is None
+    assert found["waits"]["learned"].keys() == found["waits"]["baseline"].keys()
+
+
+def test_roll_learns_again_each_month(run, jobs):
+    words = ("roll", jobs, "--cores", "256", *QUICK, "--days", "0.25", "--origins", "1")
+    outcome = run(*words, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    (origin,) = json.loads(outcome.out)["origins"]
+    assert origin["jobs judged"] == origin["next"]["jobs"]
+    assert "999 origins of 0.25 days need more than 250" in run(*words[:-1], "999").err
+
+
 def test_a_report_can_be_written(run, jobs, tmp_path):
     page = tmp_path / "tuned.html"
     outcome = run("tune", jobs, "--cores", "256", *QUICK, "--report", page)
@@ -75,7 +105,7 @@ def test_the_table_fits_a_terminal_and_ends_in_what_came_out(run, jobs):
     outcome = run("tune", jobs, "--cores", "256", *QUICK)
     assert fits_a_terminal(outcome.out)
     words = " ".join(outcome.out.split())
-    assert words.startswith("Learned for mean_wait, lower is better; no group's longest wait")
+    assert words.startswith("Learned for mean_wait, lower is better; no group's longest or")
     assert "On jobs it did not see, the learned policy is" in words
     assert outcome.out.count("\n learned on") == outcome.out.count("\n not seen") == 3
 
@@ -152,6 +182,29 @@ def test_explain_counts_over_a_log(run, jobs, policy):
     assert "chosen " in table
     rows = list(csv.DictReader(run("explain", policy, "--format", "csv").out.splitlines()))
     assert len(rows) == 2
+
+
+def test_explain_tells_what_each_rule_chose_and_in_which_states(run, jobs, policy, tmp_path):
+    smaller = tmp_path / "smaller.json"
+    words = ("explain", policy, jobs, "--cores", "256")
+    outcome = run(*words, "--smaller", smaller)
+    assert outcome.code == 0, outcome.err
+    found = json.loads(run(*words, "--format", "json", "--quiet").out)
+    assert sum(rule["count"] for rule in found["decided"]) == sum(found["chosen"].values())
+    for rule in found["decided"]:
+        assert sum(rule["chosen"].values()) == rule["count"]
+        assert 0 <= rule["state"]["utilization"] <= 1
+    idle = found["never_decided"]["strategy"]
+    assert len(idle) + len(found["decided"]) == 2
+    assert f"rule {found['decided'][0]['rule']} chose" in outcome.out
+    again = json.loads(run("explain", smaller, *words[2:], "--format", "json", "--quiet").out)
+    assert again["chosen"] == found["chosen"]
+
+
+def test_a_smaller_rule_base_needs_a_rule_base_and_a_log(run, jobs, policy):
+    assert "has no log" in run("explain", policy, "--smaller", "x.json").err
+    outcome = run("explain", "fcfs+easy", jobs, "--cores", "256", "--smaller", "x.json")
+    assert (outcome.code, "is no rule base" in outcome.err) == (2, True)
 
 
 def test_explain_takes_any_policy(run, log):

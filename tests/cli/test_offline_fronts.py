@@ -28,7 +28,7 @@ def test_json_holds_everything(run, log):
 
 
 def test_the_front_is_written_as_table_and_as_picture(run, log, tmp_path):
-    outcome = run("pareto", log, "--out", "f.csv", "--picture", "f.html", "--format", "csv", *QUICK)
+    outcome = run("pareto", log, "--out", "f.csv", "--plot", "f.html", "--format", "csv", *QUICK)
     assert outcome.code == 0
     assert (tmp_path / "f.csv").read_text() == outcome.out
     rows = list(csv.DictReader(outcome.out.splitlines()))
@@ -47,7 +47,7 @@ def test_groups_without_jobs_are_named(run, tmp_path, log):
     ("words", "complaint"),
     [
         (("--out", "front.txt"), "the name must end in .csv or .json"),
-        (("--picture", "front.png"), "the name must end in .html or .htm"),
+        (("--plot", "front.png"), "the name must end in .html or .htm"),
         (("--ways", "magic"), "the ways to make schedules are magic"),
         (("--algorithm", "magic"), "there is no algorithm 'magic'"),
         (("--objective", "awrt[9]"), "group 9 has no jobs"),

@@ -1,11 +1,15 @@
 """What a configuration asks of Slurm that a replay leaves out."""
 
+import numpy as np
+
+from queuesmith import Workload
 from queuesmith.cluster import (
     Amounts,
     Association,
     Limits,
     NodeCluster,
     NodeKind,
+    Outage,
     Partition,
     QualityOfService,
 )
@@ -39,4 +43,26 @@ def test_what_is_not_followed_is_named():
         "OverSubscribe of partition all",
         "NoReserve of QOS night",
         "limits of account bio on what was used so far",
+    )
+
+
+def test_what_jobs_ask_for_and_the_machine_has_not_is_named():
+    machine = NodeCluster(
+        KINDS,
+        outages=(Outage("n1", begin=10, end=20, reservation="course"),),
+        settings={"Licenses": "matlab:2"},
+    )
+    texts = {
+        "reservation": ("course", "exam"),
+        "licenses": ("matlab", "ansys:2", "matlab|ansys"),
+        "dependency": ("afterok:1",),
+    }
+    codes = {"reservation": [0, 1, 1], "licenses": [0, 1, 2], "dependency": [-1, -1, 0]}
+    extra = {name: np.array(column) for name, column in codes.items()}
+    work = Workload([0, 0, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1], extra=extra, labels=texts)
+    assert not_followed(machine, work) == (
+        "reservation exam of 2 jobs, which the machine has not",
+        "license ansys of 1 job, which the machine has not",
+        "license matlab|ansys of 1 job, which the machine has not",
+        "--dependency of 1 job",
     )

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
-from numba import int64
+from numba import int32, int64, types
 
 from queuesmith.base.notices import listening
 from queuesmith.compiled import cache, decorators, durations, entry, kernel, load
@@ -69,6 +70,38 @@ def test_a_kernel_can_be_called_by_entries_by_plain_numba_and_from_python() -> N
     assert entry(int64(int64), kept=False)(through)(1) == 3
     assert numba.njit(through)(1) == 3
     assert two_on(1) == 3
+
+
+def test_a_kernel_is_compiled_once_for_a_constant_a_count_and_a_short_number() -> None:
+    counted = kernel(double)
+
+    def through(x: int, few: Any) -> int:
+        total = 0
+        for _ in range(3):
+            total = counted(total) + counted(7) + counted(few[0])
+        return total + x
+
+    through_all = entry(int64(int64, int32[:]), kept=False)(through)
+    assert through_all(1, np.array([-3], np.int32)) == 57
+    assert counted.signatures == [(int64,)]
+
+
+def test_numba_itself_is_as_it_was_once_an_entry_is_compiled_or_cannot_be() -> None:
+    before = types.BaseFunction.get_call_type
+    load(entry(int64(int64), kept=False)(double))
+    assert types.BaseFunction.get_call_type is before
+    with pytest.raises(numba.errors.TypingError):
+        load(entry(int64(int64), kept=False)(lambda x: x + "one"))
+    assert types.BaseFunction.get_call_type is before
+
+
+def test_the_same_sum_under_other_options_is_compiled_for_these() -> None:
+    def share(x: int) -> float:
+        return 1 / x
+
+    assert entry(kept=False, error_model="numpy")(share)(0) == float("inf")
+    with pytest.raises(ZeroDivisionError):
+        entry(kept=False, error_model="python")(share)(0)
 
 
 def test_an_entry_can_be_called_by_another() -> None:

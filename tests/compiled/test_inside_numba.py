@@ -10,7 +10,7 @@ from typing import Any
 import numba
 import pytest
 from numba import int64
-from numba.core import caching, codegen, compiler, dispatcher, registry
+from numba.core import caching, codegen, compiler, dispatcher, registry, targetconfig, types
 
 from queuesmith.compiled import inside_numba
 
@@ -60,6 +60,13 @@ PARTS = {
     ),
     "a compiler no longer begins with compile_extra(func)": lambda: (
         parameters(compiler.CompilerBase.compile_extra) == ["self", "func"]
+    ),
+    "what a built-in function makes of types is no longer asked of get_call_type": lambda: (
+        parameters(types.BaseFunction.get_call_type) == ["self", "context", "args", "kws"]
+        and not has(targetconfig.ConfigStack, "top_or_none")
+    ),
+    "a call of a compiled function is no longer typed by get_call_template": lambda: (
+        parameters(dispatcher.Dispatcher.get_call_template) == ["self", "args", "kws"]
     ),
     "a dispatcher is made of other arguments": lambda: (
         parameters(registry.CPUDispatcher.__init__)

@@ -79,7 +79,7 @@ def test_reservations_of_a_deep_queue_are_those_of_the_twin(order, widths, monke
     short = functools.partial(new_reservations, long=8)
     monkeypatch.setattr(order_replay, "new_reservations", short)
     rng = np.random.default_rng(5)
-    jobs, cores = 40 if UNCOMPILED else 200, 40
+    jobs, cores = 40 if UNCOMPILED else 140, 40
     walltime = rng.integers(1, 500, jobs)
     width = rng.integers(1, cores + 1, jobs) if widths == "many" else 2 ** rng.integers(0, 6, jobs)
     submit = np.sort(rng.choice([0, 3, 4_000, 9_000], jobs) + rng.integers(0, 300, jobs))

@@ -82,7 +82,7 @@ def test_it_is_written_kept_and_sent_like_any_policy(tmp_path, log, monkeypatch)
         ("def f(job, head=3):\n    return True", "the engine hands it over"),
         ("def f(job):\n    return job.fair_share > 0", "looks at fair_share, which only orders"),
         ("def f(job, head):\n    return head.sparse > 1", "a head has no field 'sparse'"),
-        ("def f(job):\n    return None", "a backfill returns whether a job may overtake"),
+        ("def f(job):\n    return None", "a backfill returns True or False"),
         ("def g(job):\n    return True", "has no function 'f'. It has: g"),
     ],
 )

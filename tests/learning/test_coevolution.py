@@ -6,6 +6,7 @@ import pytest
 from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.learning.coevolution import Coevolution
 from queuesmith.learning.course import run
+from queuesmith.learning.methods import make_method
 from queuesmith.policy import Policy
 from queuesmith.study.judgement import admitted
 from tests.learning.judges import Teacher
@@ -32,7 +33,7 @@ def test_pairings_cost_what_they_say(pairing, asked):
 @pytest.mark.parametrize("pairing", ["random", "best"])
 def test_it_learns_what_the_teacher_knows(pairing):
     judge = Teacher()
-    method = Coevolution(generations=60, rules=4, features=("utilization",), pairing=pairing)
+    method = make_method("cca", generations=60, rules=4, features=("utilization",), pairing=pairing)
     course = run(method, method.learn(np.random.default_rng(2), RANKED[1:]), judge)
     assert judge.loss(course.policy) == course.steps[-1].best <= 0.2
 
@@ -47,7 +48,7 @@ def test_random_pairs_use_each_child_once():
 
 
 def test_with_the_best_partner_each_child_meets_the_best_parent():
-    method = Coevolution(generations=1, offspring=4, pairing="best")
+    method = Coevolution(generations=1, offspring=4, pairing="best", fallback=False)
     learning = method.learn(np.random.default_rng(0), [])
     founders = next(learning)
     children = learning.send(admitted([3.0, 1.0, 2.0]))

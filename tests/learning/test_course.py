@@ -119,5 +119,5 @@ def test_progress_tells_round_best_rate_and_time_left():
     assert heard[-1].seconds_left == 0
     assert all(state.rate > 0 for state in heard)
     assert heard[0].seconds_left == pytest.approx(16 / heard[0].rate)
-    assert str(heard[0]).startswith("round 1 of 5, best 0.")
+    assert str(heard[0]).startswith("round 1 of 5, best ")
     assert "evaluations a second" in str(heard[0])

@@ -61,3 +61,57 @@ def test_an_order_without_parameters_is_refused(policy):
 def test_a_search_of_nothing_is_refused(wrong):
     with pytest.raises(UsageError):
         OwnOrder("power+easy", **wrong)
+
+
+SLURM = "slurm(PriorityWeightAge=1000, PriorityWeightJobSize=500, bf_max_job_test=50)"
+
+
+def test_slurms_own_weights_are_tuned_as_whole_numbers_that_slurm_takes():
+    start = OwnOrder(SLURM).start()
+    assert dict(start.tunable) == {
+        "PriorityWeightAge": 1000,
+        "PriorityWeightJobSize": 500,
+        "bf_max_job_test": 50,
+    }
+    other = start.tuned({"PriorityWeightAge": 2.5e6 + 0.3, "PriorityWeightJobSize": -4.0})
+    assert other.parameters["PriorityWeightAge"] == "2500000"
+    assert other.parameters["PriorityWeightJobSize"] == "0"
+    assert other.fragment == (
+        "PriorityType=priority/multifactor\nPriorityWeightAge=2500000\nPriorityWeightJobSize=0\n"
+        "# add to SchedulerParameters: bf_max_job_test=50\n"
+    )
+    with pytest.raises(PolicyError, match=r"slurm.* with the weights to tune"):
+        OwnOrder("slurm()")
+
+
+def test_what_is_tuned_of_slurm_is_written_for_slurm_conf(tmp_path, capsys, monkeypatch):
+    from queuesmith import write
+    from queuesmith.cli import main
+    from queuesmith.policy.slurm import Slurm, _read
+
+    monkeypatch.chdir(tmp_path)
+    write(busy_log().head(30), tmp_path / "log.csv")
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=n[1-2] CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
+    )
+    words = ["tune", "log.csv", "--machine", "slurm.conf", "--policy", SLURM, "--quiet"]
+    words += ["--offspring", "3", "--generations", "1", "--objective", "mean_wait"]
+    assert main([*words, "--out", "best.conf"]) == 0
+    text = (tmp_path / "best.conf").read_text()
+    assert text.startswith("# ") and "PriorityWeightAge=" in text
+    Slurm({n: v for n, v in _read("best.conf").items() if n.startswith("Priority")})
+    capsys.readouterr()
+    assert main(["tune", "log.csv", "--policy", "power+easy", "--out", "p.conf"]) == 2
+    assert "what is tuned is not slurm(...)" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("mine")
+def test_parameters_of_a_backfill_of_ones_own_are_tuned_too(tmp_path):
+    (tmp_path / "back.py").write_text(
+        "def bold(job, head, now, slack=1.0):\n    return slack > 0\n"
+    )
+    start = OwnOrder("my.py:patient+back.py:bold").start()
+    assert set(start.tunable) == {"width_power", "patience", "slack"}
+    assert str(start.tuned({"slack": 2.0, "patience": 3.0})) == (
+        "my.py:patient(patience=3)+back.py:bold(slack=2)"
+    )

@@ -68,9 +68,22 @@ def test_a_child_may_differ_in_a_share_of_its_numbers_only():
     brood = species.children(2000, np.random.default_rng(5))
     parent = species.parents
     moved, adapted = brood.vectors != parent.vectors[0], brood.steps != parent.steps[0]
-    assert adapted.mean() == pytest.approx(0.1, rel=0.1)
+    # One changes in any case, where all would stay.
+    assert adapted.mean() == pytest.approx(0.1 + 0.9 ** len(SMALL) / len(SMALL), rel=0.1)
     assert not (moved & ~adapted).any()  # a weight may stay though its turn has come
     assert moved.any(axis=0).all()
+
+
+def test_fewer_and_fewer_numbers_change_but_always_one():
+    species = founded(parents=1, losses=(1.0,), changed=0.5, changed_last=0.001)
+    shares = []
+    for done in (0.0, 0.5, 1.0):
+        brood = species.children(500, np.random.default_rng(5), done)
+        adapted = brood.steps != species.parents.steps[0]
+        assert adapted.any(axis=1).all()
+        shares.append(adapted.mean())
+    assert shares[0] == pytest.approx(0.5, rel=0.1)
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_all_numbers_are_changed_unless_said_otherwise():
@@ -124,6 +137,7 @@ def test_a_species_without_parents_says_so():
         {"own_rate": 99},
         {"changed": 0},
         {"changed": 1.5},
+        {"changed_last": 0},
     ],
 )
 def test_wrong_strengths_are_refused(wrong):

@@ -14,14 +14,14 @@ from queuesmith import Cluster, Objective, Workload, read, simulate, verify, wri
 from queuesmith.base.errors import MetricError, UsageError, WorkloadError
 from queuesmith.learning import tune as tune_for
 from queuesmith.learning.evolution import Pittsburgh
-from queuesmith.learning.methods import ALIASES, METHODS, find_method, make_method
+from queuesmith.learning.methods import PAPER_METHODS, make_method
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
 from queuesmith.policy import load_policy
 from queuesmith.policy.strategies import THIRTEEN
 
 OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
-tune = partial(tune_for, objective=OBJECTIVE)
+tune = partial(tune_for, objective=OBJECTIVE, longest_wait=None)
 SMALL = Pittsburgh(generations=2, parents=2, offspring=4, rules=3)
 
 
@@ -221,6 +221,7 @@ def test_killed_and_resumed_it_gives_the_same(log, tmp_path):
     jobs = read(tmp_path / "log.csv")
     heard = []
     options = {"cores": 16, "method": method, "split": None, "progress": heard.append}
+    options |= {"longest_wait": 2.0}  # as the script has it by default
     resumed = tune(jobs, **options, store=tmp_path / "run.sqlite")
     assert [state.rate is None for state in heard] == [True] * recorded + [False] * (10 - recorded)
     fresh = tune(jobs, **options)
@@ -257,8 +258,12 @@ def test_a_wrong_call_gets_one_sentence(log, wrong, sentence):
 
 
 def test_methods_have_the_papers_names_too():
-    assert find_method("PITTS") is METHODS["pittsburgh"]
-    assert {find_method(alias).name for alias in ALIASES} == {"prob", "pittsburgh", "coevolution"}
+    assert make_method("PITTS").name == "pittsburgh"
+    assert {make_method(name).name for name in PAPER_METHODS} == {
+        "prob",
+        "pittsburgh",
+        "coevolution",
+    }
     with pytest.raises(UsageError, match="no parameter of method 'prob' called 'rules'"):
         make_method("prob", rules=3)
 
@@ -268,12 +273,19 @@ def test_by_default_the_mean_wait_is_learned_for_and_nobody_starves(log):
     assert str(tuned.objective) == "mean_wait"
     assert tuned.learning.starving.factor == 2
     assert tuned.learning.starved == {}
-    assert "no group's longest wait above 2 times fcfs+easy's" in tuned.goal
-    assert tune(log, cores=16, method=SMALL, seed=1).learning.starving is None
+    assert "no group's longest or 99 % wait above 2 times fcfs+easy's" in tuned.goal
+
+
+def test_nobody_starves_whatever_is_learned_for_unless_one_asks_for_it(log):
+    guarded = tune_for(log, cores=16, objective=OBJECTIVE, method=SMALL, seed=1)
+    assert guarded.learning.starving.factor == 2
+    free = tune(log, cores=16, method=SMALL, seed=1)
+    assert free.learning.starving is None
+    assert free.learning.waits["learned"].keys() == free.learning.waits["baseline"].keys()
 
 
 def test_a_policy_under_which_somebody_starves_is_not_admitted(log):
-    free = tune_for(log, cores=16, objective="awrt[1]", method=SMALL, seed=1)
+    free = tune(log, cores=16, objective="awrt[1]", method=SMALL, seed=1)
     assert max(free.learning.longest_waits["learned"].values()) > 0
     bound = tune_for(log, cores=16, objective="awrt[1]", method=SMALL, seed=1, longest_wait=1)
     limits = bound.learning.starving.limits(bound.learning.longest_waits["baseline"])

@@ -1,85 +1,111 @@
 import pytest
-from papers.genetic_fuzzy_figures import draw_figures
-from papers.genetic_fuzzy_results import Results
-from papers.genetic_fuzzy_runs import OBJECTIVE, Budget, Pieces, best_of, guarded_objective
-from papers.genetic_fuzzy_tables import budgets, held_out, improvements
+from papers.genetic_fuzzy_approaches import APPROACHES, parse_settings
+from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
+from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
+from papers.genetic_fuzzy_results import Results, Spread
+from papers.genetic_fuzzy_runs import Runs, kept_results
+from papers.genetic_fuzzy_tables import improvements, rivals
+from papers.kept_pieces import KeptPieces
 
 import queuesmith as qs
-from papers import genetic_fuzzy, genetic_fuzzy_runs
+from papers import genetic_fuzzy, genetic_fuzzy_logs
+from queuesmith.base.errors import UsageError
 
 CORES = 256
+TINY = {"generations": 1, "offspring": 2}
 
 
 @pytest.fixture
-def pieces(tmp_path, monkeypatch):
-    """Pieces of a study whose CTC log is some jobs of the demo, on a machine of its size."""
-    monkeypatch.setattr(genetic_fuzzy_runs, "CORES", CORES)
-    pieces = Pieces(tmp_path, scale_seed=0, workers=1, only_kept=False)
-    pieces._logs = {"CTC": qs.demo_workload().select(range(600))}
-    return pieces
+def kept(tmp_path):
+    return KeptPieces(tmp_path / "kept.json")
 
 
 @pytest.fixture
-def tiny():
-    """PITTS with the keeping strategies, as few replays as it can have."""
-    return Budget(generations=1, participations=None, settings={"offspring": 2}).method("keep")
+def runs(kept, monkeypatch):
+    """Runs on a CTC log that is some jobs of the demo, on a machine of its size."""
+    monkeypatch.setattr(genetic_fuzzy_logs, "CORES", CORES)
+    runs = Runs(kept, "CTC", Scaling(), workers=1)
+    runs.log = qs.demo_workload().select(range(600))
+    return runs
 
 
-def results(pieces, on_all=(), split=()):
-    return Results("CTC", pieces.fixed("CTC"), dict(on_all), dict(split), front=None)
-
-
-def test_what_was_learned_is_kept_and_not_learned_again(pieces, tiny, tmp_path):
-    first = pieces.learned("CTC", tiny, 0.7, seed=1, guarded=True)
-    assert first["seed"] == 1
+def test_what_was_learned_is_kept_and_not_learned_again(runs, kept):
+    first = runs.learned("pitts", "held out", 1, TINY)
     assert first["evaluations"] == 3 + 2
-    assert set(first["held_out"]["improvement"]) == {"baseline", "best_fixed", "thirteen"}
-    pieces._logs = {}  # whoever would learn again needs the log
-    again = Pieces(tmp_path, scale_seed=0, workers=1, only_kept=True)
-    assert again.learned("CTC", tiny, 0.7, seed=1, guarded=True) == first
-    assert again.learned("CTC", tiny, 0.7, seed=2, guarded=True) is None
+    assert set(first["held out"]["gain"]) == {"baseline", "best fixed"}
+    assert set(first["learning"]["learned"]["waits"]) == {"1", "2", "3", "4", "5"}
+    again = Runs(KeptPieces(kept.path), "CTC", Scaling())  # whoever learned again would need a log
+    assert again.learned("pitts", "held out", 1, TINY) == first
+    assert again.learned("pitts", "held out", 2, TINY) is None
 
 
-def test_the_wall_stands_where_the_utilisation_may_not_fall_further(pieces):
-    workload = pieces.log("CTC")
-    easy = qs.simulate(workload, qs.Cluster(CORES), "fcfs+easy")
-    slow = qs.simulate(workload, qs.Cluster(CORES), "fcfs")
-    least = {
-        name: s.value("utilization") - 0.0009 for name, s in {"easy": easy, "slow": slow}.items()
+def test_the_paper_s_learners_start_from_chance_and_change_every_number():
+    for name in ("pitts", "cca"):
+        settings = APPROACHES[name].method().settings()
+        assert (settings["seeded"], settings["changed"]) == (0, 1.0)
+        assert APPROACHES[name].method().evaluations == 843
+        assert APPROACHES[name].longest_wait is None
+    assert APPROACHES["prob"].method().evaluations == 651
+    assert all(approach.longest_wait == 2 for approach in APPROACHES.values() if approach.ours)
+
+
+def test_settings_are_for_all_approaches_or_for_one():
+    found = parse_settings(["generations=5", "cca:step=0.2"], ["pitts", "cca"])
+    assert found == {"pitts": {"generations": 5}, "cca": {"generations": 5, "step": 0.2}}
+
+
+@pytest.mark.parametrize(
+    "text", ["genrations=5", "cca:genrations=5", "prob:step=1", "rigid:step=1"]
+)
+def test_a_setting_or_an_approach_that_is_unknown_is_refused(text):
+    with pytest.raises(UsageError, match=r"no (parameter|approach)"):
+        parse_settings([text], ["prob", "cca"])
+
+
+def test_a_log_is_scaled_from_its_machine_or_to_the_paper_s_jobs():
+    assert Scaling().size("CTC", 77_222) == 430
+    size = Scaling(paper_jobs=True).size("CTC", 77_222)
+    expected = 77_222 * (1 + 1024 / size) / 2
+    assert expected == pytest.approx(PAPER_JOBS["CTC"], rel=0.01)
+
+
+def test_a_spread_tells_median_range_and_seeds():
+    assert str(Spread((3.0, 1.0, 2.0))) == "2.00 (1.00 to 3.00, 3 seeds)"
+    assert str(Spread((1.5,))) == "1.50 (1 seed)"
+
+
+def known(runs):
+    pieces = {
+        (name, part): [runs.learned(name, part, 0, TINY)]
+        for name, part in (("pitts", "all"), ("pitts", "held out"), ("ours", "all"))
     }
-    assert least["slow"] < least["easy"]
-    assert (
-        guarded_objective(slow, None)
-        == f"{OBJECTIVE} + 1e9*max(0, {least['easy']:.6f} - utilization)"
-    )
-    assert f"max(0, {least['slow']:.6f} -" in guarded_objective(slow, 0.7)
-    assert f"max(0, {least['easy']:.6f} -" in guarded_objective(easy, 0.7)
+    return Results("CTC", runs.fixed(), pieces)
 
 
-def test_of_several_runs_the_best_on_the_jobs_learned_from_counts():
-    runs = [{"learning": {"learned": {"f": f}}} for f in (3.0, 1.0, 2.0)]
-    assert best_of(runs) == {**runs[1], "runs": runs}
+def test_the_page_says_what_holds_and_what_was_not_run(runs):
+    results = known(runs)
+    gain = results.gains("pitts").median
+    assert f"| {gain:.2f} (1 seed) |" in improvements([results])
+    assert "| - | - | - |" in rivals([results])  # no PROB, no CCA
+    assert "PROB (all)" in missing([results])
+    assert "PITTS (all)" not in missing([results])
 
 
-def test_the_page_says_what_was_reached(pieces, tiny):
-    runs = [pieces.learned("CTC", tiny, None, seed=seed) for seed in (0, 1)]
-    split = [pieces.learned("CTC", tiny, 0.7, seed=0, guarded=True)]
-    known = results(pieces, on_all={"keep": best_of(runs)}, split={"keep": best_of(split)})
-    gains = [run["learning"]["improvement"]["baseline"][0] for run in runs]
-    assert f"| {max(gains):.2f} |" in improvements([known])
-    assert f"| {gains[0]:.2f}, {gains[1]:.2f} | - | - |" in budgets([known])
-    beaten = split[0]["held_out"]["improvement"]
-    won = all(beaten[part][0] > 0 for part in ("baseline", "thirteen"))
-    assert f"PITTS that keeps cores free on {int(won)} of 1" in held_out([known])
-    assert [title[:8] for title in draw_figures([known])] == ["Figure 5", "Figure 6"]
+def test_every_gain_has_the_waits_of_all_groups_beside_it(runs):
+    results = known(runs)
+    table = waits([results])
+    longest = results.easy["waits"]["1"][1] / 86_400
+    assert f"| EASY | 0.00 | {longest:,.1f}" in table
+    assert "| group 5 |" in table
+    beaten = results.of("pitts", "held out")[0]["held out"]["gain"]["best fixed"][0] > 0
+    assert f"PITTS on {int(beaten)} of 1 logs" in held_out([results])
+    assert "tune, the thirteen" in extensions([results])
 
 
-def test_the_page_names_the_command_that_made_it(pieces, monkeypatch):
-    monkeypatch.setattr(
-        "sys.argv", ["genetic_fuzzy", "--logs", "CTC", "--runs", "3", "--only-kept"]
-    )
-    asked = genetic_fuzzy._arguments()
-    page = genetic_fuzzy.report([results(pieces)], asked)
-    assert "python -m papers.genetic_fuzzy --logs 'CTC' --runs 3" in page
-    assert "not learned in the time there was" in page
-    assert "## Fixed strategies that keep cores free" in page
+def test_the_page_is_made_of_what_is_kept(runs, kept, tmp_path):
+    runs.fixed()
+    runs.piece("pitts, all, seed 0", lambda: runs._learned("pitts", "all", 0, TINY, "pitts"))
+    results = kept_results(KeptPieces(kept.path), tmp_path, Scaling())
+    assert [each.name for each in results] == ["CTC"]
+    assert len(results[0].of("pitts")) == 1
+    assert "## What groups pay" in genetic_fuzzy.report(results, kept)

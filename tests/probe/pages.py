@@ -76,7 +76,7 @@ def _pages(folder: Path, name: str) -> dict[str, Path]:
                        "--title", name, "--out", "report.html"),
             "description": ("describe", "log.csv", "--plot", "description.html"),
             "front": ("pareto", "log.csv", "--cores", "8", "--objective", "awrt", "--population",
-                      "6", "--generations", "1", "--policies", "rules.json", "--picture",
+                      "6", "--generations", "1", "--policies", "rules.json", "--plot",
                       "front.html"),
         }  # fmt: skip
         for kind, command in words.items():

@@ -25,7 +25,7 @@ def test_a_mutated_file_is_read_or_refused_with_one_sentence(name):
 
 def test_kills_full_disks_flipped_bits_and_hostile_names_change_no_answer():
     """As a process of its own, for it forks."""
-    words = ["--kills", "6", "--disks", "6", "--flips", "150", "--names", "3", "--inputs", "0"]
+    words = ["--kills", "4", "--disks", "4", "--flips", "100", "--names", "3", "--inputs", "0"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.probe", *words], capture_output=True, text=True, check=False
     )

@@ -117,7 +117,9 @@ def test_groups_are_compared_with_easy(tuned):
 def test_the_convergence_shows_every_round_and_what_is_to_beat(tuned):
     data = convergence_data(tuned)
     assert data.evaluations.tolist() == [step.evaluations for step in tuned.history]
-    assert np.all(np.diff(data.best) <= 0)
+    admitted = data.best[~np.isnan(data.best)]  # a round has none where all starve somebody
+    assert len(admitted)
+    assert np.all(np.diff(admitted) <= 0)
     figure = draw_convergence(tuned)
     lines = {trace.name: trace.y for trace in figure.data}
     assert set(lines["FCFS with EASY"]) == {tuned.baseline.value}

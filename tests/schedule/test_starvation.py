@@ -7,7 +7,7 @@ import pytest
 from queuesmith import Cluster, Schedule, Workload
 from queuesmith.base.errors import UsageError
 from queuesmith.schedule.guard import Limits
-from queuesmith.schedule.starvation import NobodyStarves, WaitLimits, longest_waits
+from queuesmith.schedule.starvation import NobodyStarves, WaitLimits, group_waits, longest_waits
 
 DAY = 86_400
 JOBS = Workload([0, 0, 0, 0], [10] * 4, [10] * 4, [1] * 4, group=[1, 1, 2, 2], name="four")
@@ -45,6 +45,26 @@ def test_the_shortfall_adds_up_the_shares_beyond_the_limits():
     limits = WaitLimits(NobodyStarves(2), waiting(0, DAY, 0, 2 * DAY))
     assert limits.shortfall(waiting(0, 2 * DAY, 0, 4 * DAY)) == 0
     assert limits.shortfall(waiting(0, 3 * DAY, 0, 5 * DAY)) == pytest.approx(0.5 + 0.25)
+
+
+def crowded(unlucky):
+    """Two hundred jobs of one group, of which some wait five days, and one waits ten."""
+    jobs = Workload([0] * 200, [1] * 200, [1] * 200, [1] * 200, group=[1] * 200, name="many")
+    wait = [10 * DAY] + [5 * DAY] * unlucky + [0] * (199 - unlucky)
+    return Schedule(jobs, Cluster(200), wait, "some")
+
+
+def test_a_group_starves_too_where_many_wait_long_although_the_longest_wait_stays():
+    rule, before = NobodyStarves(2), crowded(unlucky=0)
+    assert rule.starved(crowded(unlucky=1), before) == {}
+    assert rule.starved(crowded(unlucky=20), before) == {"1": pytest.approx(5.0)}
+    assert WaitLimits(rule, before).shortfall(crowded(unlucky=20)) == pytest.approx(4.0)
+
+
+def test_waits_of_a_group_count_the_jobs_beyond_a_week():
+    waits = group_waits(crowded(unlucky=20))["1"]
+    assert (waits.jobs, waits.longest, waits.beyond_a_week) == (200, 10 * DAY, 1)
+    assert waits.p99 == pytest.approx(5 * DAY)
 
 
 def test_limits_of_metrics_and_of_waits_count_together():

@@ -71,7 +71,7 @@ def make_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
                 context.runs.stop(run)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(make_page: Any) -> Iterator[Served]:
     context, options = make_page(
         small_log(), policies=("fcfs+easy", "ranked+easy"), upload_limit=2**20
@@ -84,12 +84,23 @@ def served(make_page: Any) -> Iterator[Served]:
         thread.join()
 
 
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Iterator[Any]:
+    """One window for all tabs: what was fetched once is not fetched and read again."""
+    opened = browser.new_context()
+    yield opened
+    opened.close()
+
+
 class Visitor:
     """A tab of the browser, what it asked for, and all that went wrong on it."""
 
-    def __init__(self, browser: Any, served: Served, **options: Any) -> None:
+    def __init__(
+        self, window: Any, served: Served, *, width: int = 1280, height: int = 900
+    ) -> None:
         self.link = served.link
-        self.page = browser.new_page(**options)
+        self.page = window.new_page()
+        self.page.set_viewport_size({"width": width, "height": height})
         self.page.set_default_timeout(60_000)
         self.foreign: list[str] = []
         self.complaints: list[str] = []
@@ -137,7 +148,7 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Any, served: Served) -> Iterator[Visitor]:
-    started = Visitor(browser, served, viewport={"width": 1280, "height": 900})
+def visitor(window: Any, served: Served) -> Iterator[Visitor]:
+    started = Visitor(window, served)
     yield started
     started.close()

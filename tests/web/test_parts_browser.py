@@ -58,7 +58,7 @@ def test_an_uploaded_log_is_shown_and_what_is_no_log_is_refused(visitor, tmp_pat
     visitor.complaints = [each for each in visitor.complaints if "422" not in each]
 
 
-def test_a_run_goes_on_when_its_server_is_killed_and_is_there_afterwards(browser, make_page):
+def test_a_run_goes_on_when_its_server_is_killed_and_is_there_afterwards(window, make_page):
     context, options = make_page(small_log())
     code = (
         "import sys, pathlib\n"
@@ -72,7 +72,7 @@ def test_a_run_goes_on_when_its_server_is_killed_and_is_there_afterwards(browser
     server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         link = server.stdout.readline().strip()
-        tab = Visitor(browser, Served(link, context))
+        tab = Visitor(window, Served(link, context))
         page = tab.open("?tab=learn&column=fcfs%2Beasy", until="#learn-start")
         page.get_by_role("button", name="Add to the objective").click()
         page.wait_for_function(
@@ -93,7 +93,7 @@ def test_a_run_goes_on_when_its_server_is_killed_and_is_there_afterwards(browser
     with serving(context, options) as (again, link):
         thread = threading.Thread(target=again.serve_forever, daemon=True)
         thread.start()
-        tab = Visitor(browser, Served(link, context))
+        tab = Visitor(window, Served(link, context))
         page = tab.open("?tab=learn&column=fcfs%2Beasy", until=".run")
         assert "running" in page.locator(".run").inner_text()
         page.locator("#learn-result li").first.wait_for(timeout=300_000)
@@ -165,17 +165,21 @@ def test_without_a_slurm_the_page_says_so(visitor, monkeypatch):
     assert "No Slurm found here" in page.locator("#live").inner_text()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (2560, "light")])
-def test_the_page_fits_any_screen(browser, served, width, scheme):
-    tab = Visitor(browser, served, viewport={"width": width, "height": 800}, color_scheme=scheme)
-    for query, until in (("", "#facts table"), ("?tab=log", "#described table")):
-        page = tab.open(query, until=until)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page = tab.open("")
-    page.locator("#by-part .xtick text").first.wait_for()
-    ink = page.locator("#by-part .xtick text").first.evaluate("n => getComputedStyle(n).fill")
-    assert ink == {"light": "rgb(28, 36, 48)", "dark": "rgb(228, 233, 240)"}[scheme]
-    tab.close()
+INK = """ink => { const text = document.querySelector("#by-part .xtick text");
+  return text && getComputedStyle(text).fill === ink; }"""
+
+
+def test_the_page_fits_any_screen_light_and_dark(visitor):
+    for query, until in (("?tab=log", "#described table"), ("", "#by-part .xtick text")):
+        visitor.page.emulate_media(color_scheme="dark")
+        visitor.page.set_viewport_size({"width": 390, "height": 800})
+        page = visitor.open(query, until=until)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.set_viewport_size({"width": 2560, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 2560
+    page.wait_for_function(INK, arg="rgb(228, 233, 240)")
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(INK, arg="rgb(28, 36, 48)")
 
 
 def test_sliders_can_be_moved_by_keys(visitor):

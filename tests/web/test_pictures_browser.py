@@ -24,9 +24,9 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_pictures_of_the_docs_can_be_taken(browser, served, tmp_path, name):
+def test_the_pictures_of_the_docs_can_be_taken(window, served, tmp_path, name):
     query, drawn = PICTURES[name]
-    tab = Visitor(browser, served, viewport={"width": 1280, "height": 1000})
+    tab = Visitor(window, served, height=1000)
     page = tab.open(query, until=drawn)
     page.wait_for_timeout(500)
     renew = os.environ.get("QUEUESMITH_RENEW_PICTURES") == "1"

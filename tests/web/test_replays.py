@@ -128,3 +128,19 @@ def test_a_stop_is_told_apart_from_a_newer_question(desk, slow):
     desk.cancel("tab")
     thread.join(30)
     assert isinstance(outcome[0], CancelledError)
+
+
+def test_ten_tabs_at_once_do_not_mix(desk):
+    found = {}
+
+    def ask(number):
+        for load in (1.0, 1 + number / 10):  # each moves on to a load of its own
+            found[number] = desk.schedules(f"tab {number}", [question("power+easy", load=load)])
+
+    tabs = [threading.Thread(target=ask, args=(number,)) for number in range(10)]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    names = [found[number][0].policy for number in range(10)]
+    assert names == ["power+easy", *(f"power+easy @ load={1 + n / 10:g}" for n in range(1, 10))]

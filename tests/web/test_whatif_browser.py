@@ -80,8 +80,8 @@ def test_what_is_wrong_is_said_where_it_stands_and_the_rest_is_shown(visitor):
     page.get_by_text("no metric").first.wait_for()
 
 
-def test_tabs_do_not_mix(browser, served):
-    tabs = [Visitor(browser, served) for _ in range(3)]
+def test_tabs_do_not_mix(window, served):
+    tabs = [Visitor(window, served) for _ in range(2)]
     for i, tab in enumerate(tabs):
         tab.open("?column=power%2Beasy")
         tab.slide(0, "alpha", i + 2)

@@ -40,7 +40,7 @@ ClockSeed = Annotated[
 ]
 FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
 Out = Annotated[Path | None, typer.Option(help="Write id, start, end and nodes as CSV.")]
-Picture = Annotated[
+Plot = Annotated[
     Path | None, typer.Option(help="Draw nodes by time and the links, as an HTML page.")
 ]
 Report = Annotated[
@@ -109,7 +109,7 @@ def run(
         str, typer.Option(help="oas, slots, prices, or a heuristic such as fcfs or lpt-fit.")
     ] = "oas",
     out: Out = None,
-    picture: Picture = None,
+    plot: Plot = None,
     report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
@@ -117,13 +117,13 @@ def run(
     """Place one queue, all of it waiting at second 0."""
     from queuesmith.federation import Federation, FederationJobs
 
-    check_targets(out, picture, report)
+    check_targets(out, plot, report)
     clusters, queue, options = Federation.read(federation), FederationJobs.read(jobs), how.options()
     from queuesmith.federation.methods import place
 
     with progress(f"{method} on {queue.name}", quiet=quiet) as share_done:
         found = place(clusters, queue, method, options, progress=share_done)
-    _write(found, out, picture, quiet=quiet)
+    _write(found, out, plot, quiet=quiet)
     _write_report([found], report, context, quiet=quiet)
     _show(_facts(found), format)
 
@@ -349,7 +349,7 @@ def replay_jobs(
         ),
     ] = PlaceOptions.seed,
     out: Out = None,
-    picture: Picture = None,
+    plot: Plot = None,
     report: Report = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
@@ -357,7 +357,7 @@ def replay_jobs(
     """Replay arriving jobs; links are shared, and slow down when they saturate."""
     from queuesmith.federation import Federation
 
-    check_targets(out, picture, report)
+    check_targets(out, plot, report)
     clusters, queue = Federation.read(federation), assumed.read(jobs, seed)
     if assumed.fitting:
         queue = queue.fitting(clusters, saturation)
@@ -377,7 +377,7 @@ def replay_jobs(
             options=_replay_options(method, seconds, steps, seed),
             progress=share_done,
         )
-    _write(verify(found), out, picture, quiet=quiet)
+    _write(verify(found), out, plot, quiet=quiet)
     _write_report([found], report, context, quiet=quiet)
     proven = ("lower_bound", "gap_percent", "status")
     _show({key: value for key, value in _facts(found).items() if key not in proven}, format)
@@ -414,7 +414,7 @@ def _range(text: str, option: str) -> tuple[float, float]:
     return values[0], values[-1]
 
 
-def _write(schedule: Schedule, out: Path | None, picture: Path | None, *, quiet: bool) -> None:
+def _write(schedule: Schedule, out: Path | None, plot: Path | None, *, quiet: bool) -> None:
     from queuesmith.federation import write_placement
     from queuesmith.federation.picture import draw
     from queuesmith.figures.page import write_figures
@@ -422,9 +422,9 @@ def _write(schedule: Schedule, out: Path | None, picture: Path | None, *, quiet:
     if out is not None:
         write_placement(schedule, out)
         tell(f"wrote {out}", quiet=quiet)
-    if picture is not None:
-        write_figures([draw(schedule)], picture, title="A placement")
-        tell(f"wrote {picture}", quiet=quiet)
+    if plot is not None:
+        write_figures([draw(schedule)], plot, title="A placement")
+        tell(f"wrote {plot}", quiet=quiet)
 
 
 def _write_report(

@@ -99,7 +99,7 @@ def fidelity(
         write_figures(figures, report, title=f"{workload.name}: {judged.sentence}")
         tell(f"wrote {report}", quiet=log.quiet)
     explained = reasons(judged)
-    absent = not_followed(found) if found is not None and isinstance(chosen, Slurm) else ()
+    absent = not_followed(found, fit) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
         left_out = {"not_followed": list(absent)} if found is not None else {}
         print_json({**judged.to_dict(), **left_out, "explained": explained})

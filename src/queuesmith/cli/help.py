@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 PANELS = {
     "Look": ("describe", "machine", "fidelity", "policies", "metrics"),
     "Replay": ("simulate", "compare", "report", "serve", "study", "knapsack", "run", "demo"),
-    "Learn": ("tune", "explain", "sweep", "knobs", "retune"),
+    "Learn": ("tune", "roll", "explain", "sweep", "knobs", "retune"),
     "Prove": ("gap", "solve", "pareto"),
     "A running cluster": ("slurm",),
     "Several machines": ("place", "federation", "map"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.engine import load_engine
+from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
@@ -78,6 +80,7 @@ class LearnerOptions:
     changed: Annotated[
         float | None, _option("Share of its numbers in which a child may differ from its parent.")
     ] = None
+    changed_last: Annotated[float | None, _option("The same in the last generation.")] = None
     seeded: Annotated[
         int | None, _option("How many first parents play the best fixed strategies.")
     ] = None
@@ -96,7 +99,7 @@ class LearnerOptions:
         policy
             An order whose parameters are to be tuned; it has a method of its own.
         """
-        from queuesmith.learning.methods import configured, find_method
+        from queuesmith.learning.methods import configured, make_method
         from queuesmith.learning.own_order import OwnOrder
 
         given: dict[str, Any] = {} if policy is None else {"policy": policy}
@@ -104,7 +107,7 @@ class LearnerOptions:
             value = getattr(self, field.name)
             if value is not None:
                 given[field.name] = tuple(names(value)) if field.name in LISTS else value
-        return configured(find_method(name) if policy is None else OwnOrder, **given)
+        return make_method(name, **given) if policy is None else configured(OwnOrder, **given)
 
 
 @with_options
@@ -117,19 +120,16 @@ def tune(
     engine: EngineOptions,
     objective: Annotated[
         str | None,
-        typer.Option(
-            help="What the policy should be good at, over metrics; by default mean_wait, with "
-            "nobody starved (--longest-wait 2)."
-        ),
+        typer.Option(help="What the policy should be good at, over metrics; by default mean_wait."),
     ] = None,
     longest_wait: Annotated[
-        float | None,
+        str,
         typer.Option(
             metavar="FACTOR",
-            help="Admit no policy under which a group's longest wait is more than so many times "
-            "what it is under fcfs+easy; waits of up to a day always are.",
+            help="Admit no policy under which a group's longest or 99 % wait is more than so many "
+            "times what it is under fcfs+easy; waits of up to a day always are. none: no limit.",
         ),
-    ] = None,
+    ] = "2",
     no_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,13 +139,16 @@ def tune(
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="prob, pittsburgh, coevolution, cma or priority.")
+        str,
+        typer.Option(
+            help="prob, pittsburgh, coevolution, cma or priority; pitts, cca: as in the paper."
+        ),
     ] = "pittsburgh",
     policy: Annotated[
         str | None,
         typer.Option(
-            help="Tune the parameters that this order declares, instead of rules: "
-            "my.py:function+easy, or power+easy."
+            help="Tune the parameters that this policy declares, instead of rules: "
+            "my.py:function+easy, power+easy, or slurm(PriorityWeightAge=1000, ...) on a --machine."
         ),
     ] = None,
     seed: Seed = 0,
@@ -155,7 +158,12 @@ def tune(
     store: Annotated[
         Path | None, typer.Option(help="Record the run in this file; the same command resumes it.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the policy to this JSON file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the policy to this JSON file; slurm(...) to .conf, as lines for slurm.conf."
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write convergence, rules and groups as an HTML page.")
     ] = None,
@@ -165,15 +173,20 @@ def tune(
     load_engine()
     from queuesmith.cli.grading import graded_log
     from queuesmith.cluster.fitting import jobs_that_fit
-    from queuesmith.learning.tune import as_objective, starvation_rule, tune
+    from queuesmith.learning.tune import as_objective, tune
     from queuesmith.report.caution import is_untrue
     from queuesmith.schedule.guard import as_guards
 
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
     share, chosen = _share(split), learner.method(method, policy)
+    if out is not None and out.suffix == ".conf" and not (policy or "").startswith("slurm"):
+        raise UsageError(
+            f"'{out}' would hold lines for a slurm.conf, but what is tuned is not slurm(...). "
+            "Give a name that ends in .json, or tune --policy 'slurm(PriorityWeightAge=1000)'."
+        )
     guards = as_guards(no_worse or (), bound=as_objective(objective).bound)
-    starvation_rule(objective, longest_wait)
+    limit = wait_factor(longest_wait)
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
@@ -186,7 +199,7 @@ def tune(
             objective,
             chosen,
             no_worse=guards,
-            longest_wait=longest_wait,
+            longest_wait=limit,
             strict=log.strict,
             seed=seed,
             split=share,
@@ -196,7 +209,7 @@ def tune(
             progress=watch,
         )
     if out is not None:
-        tuned.policy.save(out)
+        _write_policy(tuned, out)
         tell(f"wrote {out}", quiet=log.quiet)
     if report is not None:
         from queuesmith.report.learned import write_tuning_report
@@ -222,6 +235,23 @@ def tune(
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
 
 
+def _write_policy(tuned: Tuned, out: Path) -> None:
+    """Write the policy; as lines for slurm.conf where the name says so."""
+    from queuesmith.base.files import write_bytes
+    from queuesmith.policy import Slurm
+
+    if out.suffix != ".conf":
+        tuned.policy.save(out)
+        return
+    if not isinstance(tuned.policy, Slurm):
+        raise UsageError(
+            f"what was learned is {tuned.policy}, since no setting of Slurm keeps the limits, so "
+            f"there are no lines for '{out}'. Give other limits, or a name that ends in .json."
+        )
+    text = "".join(f"# {line}\n" for line in textwrap.wrap(tuned.conclusion, 90))
+    write_bytes(out, (text + tuned.policy.fragment).encode())
+
+
 def print_tuned(
     tuned: Tuned, graded: Fidelity | None = None, *, although_untrue: bool = False
 ) -> None:
@@ -241,6 +271,8 @@ def print_tuned(
     rows = terminal_rows(tuned)
     print_sentences(f"Learned for {tuned.goal}.")
     print_table(rows, right=list(rows[0])[2:])
+    judged = tuned.held_out or tuned.learning
+    print_waits({part.replace("_", " "): each for part, each in judged.schedules.items()})
     print_sentences(
         f"Best fixed: {tuned.best_fixed}. Learned: {tuned.policy}.",
         *tuned.no_worse_sentences(),
@@ -260,35 +292,88 @@ def explain(
     cores: Annotated[
         int | None, typer.Option(help="Number of processors; by default what the log says.")
     ] = None,
+    smaller: Annotated[
+        Path | None,
+        typer.Option(help="Write a rule base without what the log never needs to this file."),
+    ] = None,
     trust: Trust = False,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
 ) -> None:
-    """Say in sentences what a policy does; with a log, how often each rule decides."""
+    """Say in sentences what a policy does; with a log, what each rule chose in which states."""
     load_engine()
+    from queuesmith.policy.rulebase import RuleBased
     from queuesmith.policy.sentences import explain, sentences
 
+    check_targets(smaller)
     is_file = policy.endswith(".json") or Path(policy).is_file()
     known = (
         loaded_policy(Path(policy), trust=trust) if is_file else chosen_policy(policy, trust=trust)
     )
-    counts, chosen = _decisions(known, log, cores, quiet) if log is not None else (None, {})
+    if smaller is not None and (log is None or not isinstance(known, RuleBased)):
+        raise UsageError(
+            f"--smaller needs a rule base and a log to replay it on, but '{policy}' "
+            f"{'has no log' if log is None else 'is no rule base'}. Name both."
+        )
+    decisions = _decisions(known, log, cores, quiet) if log is not None else None
+    counts = None if decisions is None else decisions.rule_counts
     if format is Format.table:
-        print(explain(known, counts))
-        for strategy, count in chosen.items():
-            print(f"chosen {count:,} times: {strategy}")
+        _print_explained(explain(known, counts), known, decisions)
     else:
         rows = [sentence.to_dict() for sentence in sentences(known, counts)]
         if format is Format.json:
-            print_json({"policy": str(known), "sentences": rows, "chosen": chosen})
+            print_json({"policy": str(known), "sentences": rows, **_decided(known, decisions)})
         else:
             print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
+    if smaller is not None and log is not None:
+        _write_smaller(known, log, cores, smaller, quiet=quiet or format is not Format.table)
 
 
-def _decisions(
-    policy: Any, log: Path, cores: int | None, quiet: bool
-) -> tuple[Any, dict[str, int]]:
-    """Replay a log; return how often each rule decided, and each strategy was chosen."""
+def _print_explained(text: str, policy: Any, decisions: Any) -> None:
+    """Print a policy in words, and what its rules decided where that is known."""
+    from queuesmith.policy.decided import decided_lines
+
+    print(text)
+    if decisions is None:
+        return
+    print(f"What was chosen, {decisions.count:,} decisions:")
+    for line in decided_lines(policy, decisions.choice_counts, decisions.state_sums):
+        print(line)
+    for strategy, count in decisions.by_strategy().items():
+        if count:
+            print(f"chosen {count:,} times: {strategy}")
+
+
+def _decided(policy: Any, decisions: Any) -> dict[str, Any]:
+    """Return what rules decided, ready for JSON."""
+    from queuesmith.policy.decided import decided_rules, idle_rules
+
+    if decisions is None:
+        return {"chosen": {}, "decided": [], "never_decided": {}}
+    often = {name: count for name, count in decisions.by_strategy().items() if count}
+    rules = decided_rules(policy, decisions.choice_counts, decisions.state_sums)
+    return {
+        "chosen": often,
+        "decided": [rule.to_dict() for rule in rules],
+        "never_decided": dict(idle_rules(policy, decisions.choice_counts)),
+    }
+
+
+def _write_smaller(policy: Any, log: Path, cores: int | None, path: Path, *, quiet: bool) -> None:
+    """Write a rule base that does the same on the log with fewer rules, and say what is gone."""
+    from queuesmith.learning.smaller import smaller
+    from queuesmith.workload.files import read
+
+    found = smaller(policy, read(log), cores=cores)
+    found.policy.save(path)
+    if not quiet:
+        print_sentences(str(found))
+    tell(f"wrote {path}", quiet=quiet)
+
+
+def _decisions(policy: Any, log: Path, cores: int | None, quiet: bool) -> Any:
+    """Replay a log; return how its rules decided, or None where the policy has none."""
+    from queuesmith.engine.decisions import RuleDecisions
     from queuesmith.study import simulate_many
     from queuesmith.workload.files import read
 
@@ -296,11 +381,22 @@ def _decisions(
     with progress(f"replaying {policy}", quiet=quiet) as report:
         schedule = simulate_many(workload, None, [policy], cores=cores, progress=report)[0]
     tell_changes(schedule.workload, quiet=quiet)
-    decisions = schedule.decisions
-    if not hasattr(decisions, "rule_counts"):
-        return None, {}
-    often = {name: count for name, count in decisions.by_strategy().items() if count}
-    return decisions.rule_counts, often
+    return schedule.decisions if isinstance(schedule.decisions, RuleDecisions) else None
+
+
+def wait_factor(text: str) -> float | None:
+    """Read how many times as long as before groups may wait; None for no limit."""
+    from queuesmith.schedule.starvation import NobodyStarves
+
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return NobodyStarves(float(text)).factor
+    except ValueError:
+        raise UsageError(
+            f"--longest-wait is '{text}', but it must be a number of 1 or more, or none for no "
+            "limit. Give for example 2."
+        ) from None
 
 
 def _share(split: str) -> float | None:

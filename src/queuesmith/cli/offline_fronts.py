@@ -9,6 +9,7 @@ import typer
 
 from queuesmith.base.errors import OutputError
 from queuesmith.cli.engine import load_engine
+from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
@@ -59,7 +60,7 @@ def pareto(
     out: Annotated[
         Path | None, typer.Option(help="Write the front to this file: .csv, or .json for all.")
     ] = None,
-    picture: Annotated[
+    plot: Annotated[
         Path | None, typer.Option(help="Write the picture of the front to this HTML file.")
     ] = None,
     format: FormatOption = Format.table,
@@ -67,11 +68,13 @@ def pareto(
     """Search the off-line Pareto front, and measure how far policies are from it."""
     load_engine()
     from queuesmith.learning.pareto import FrontSearch, pareto_front
+    from queuesmith.report.group_waits import waits_to_dict
     from queuesmith.schedule.objective import Objective
+    from queuesmith.study import simulate_many
 
     _check_kind(out, (".csv", ".json", ".json.gz"), "the front")
-    _check_kind(picture, (".html", ".htm"), "the picture")
-    check_targets(out, picture, store)
+    _check_kind(plot, (".html", ".htm"), "the picture")
+    check_targets(out, plot, store)
     wanted = Objective(objective)
     search = FrontSearch(algorithm, population, generations, tuple(names(ways)))
     chosen = [machine.configured(chosen_policy(text, trust=trust)) for text in names(policies)]
@@ -94,13 +97,16 @@ def pareto(
             progress=lambda state: report(state.share),
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
-    _write(front, out, picture, log.quiet)
+    _write(front, out, plot, log.quiet)
+    replayed = simulate_many(workload, machine.cluster(workload), chosen, strict=log.strict)
+    waiting = {schedule.policy: schedule for schedule in replayed}
     if format is Format.json:
-        print_json(front.to_dict())
+        print_json({**front.to_dict(), "waits": waits_to_dict(waiting)})
     elif format is Format.csv:
         print_rows(front.rows(), format)
     else:
         print_rows(summary_rows(front), format)
+        print_waits(waiting)
         tell(summary(front), quiet=log.quiet)
 
 
@@ -145,13 +151,13 @@ def _check_kind(path: Path | None, suffixes: tuple[str, ...], what: str) -> None
         )
 
 
-def _write(front: Front, out: Path | None, picture: Path | None, quiet: bool) -> None:
+def _write(front: Front, out: Path | None, plot: Path | None, quiet: bool) -> None:
     if out is not None:
         front.save(out)
         tell(f"wrote {out}", quiet=quiet)
-    if picture is not None:
+    if plot is not None:
         from queuesmith.figures.page import write_figures
         from queuesmith.report.front_figure import draw_front
 
-        write_figures([draw_front(front)], picture, title="The off-line front")
-        tell(f"wrote {picture}", quiet=quiet)
+        write_figures([draw_front(front)], plot, title="The off-line front")
+        tell(f"wrote {plot}", quiet=quiet)

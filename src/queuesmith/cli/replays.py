@@ -14,6 +14,7 @@ from queuesmith.base.errors import UsageError
 from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.grading import grade
+from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     CountingOptions,
     FormatOption,
@@ -152,6 +153,7 @@ def compare(
 ) -> None:
     """Replay a job log under several policies and mark the best; history comes first if known."""
     from queuesmith.report.caution import conclusion, history_caution, recommended
+    from queuesmith.report.group_waits import waits_to_dict
     from queuesmith.report.table import interval_table
 
     with engine.elsewhere() as other:
@@ -170,6 +172,7 @@ def compare(
     if format is Format.json:
         content = comparison.to_dict(intervals=intervals)
         said = {
+            "waits": waits_to_dict({each.policy: each for each in comparison.schedules}),
             "recommended": recommended(comparison, although_untrue=untrue),
             "conclusion": conclusion(comparison, although_untrue=untrue),
         }
@@ -182,6 +185,7 @@ def compare(
             print("\n95 % confidence intervals, from redrawing the weeks of the log")
             print(interval_table(comparison))
         print()
+        print_waits({each.policy: each for each in comparison.schedules})
         print_sentences(
             history_caution(comparison) or "", conclusion(comparison, although_untrue=untrue)
         )

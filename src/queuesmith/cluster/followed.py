@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from queuesmith.cluster.licenses import licenses_or_none, machine_licenses
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
+from queuesmith.cluster.requests import reservations
+from queuesmith.workload import Workload
+from queuesmith.workload.requests import label_texts
 
 if TYPE_CHECKING:
     from queuesmith.cluster.node_cluster import NodeCluster
@@ -33,10 +38,48 @@ _QOS_FLAGS = ("NoReserve", "OverPartQOS", "RequiresReservation", "UsageFactorSaf
 _USED_SO_FAR = ("core_minutes", "running_core_minutes", "minutes")
 
 
-def not_followed(machine: NodeCluster) -> tuple[str, ...]:
-    """Return what a machine is set up for and a replay leaves out, each as a few words."""
+def not_followed(machine: NodeCluster, workload: Workload | None = None) -> tuple[str, ...]:
+    """Return what a machine is set up for and a replay leaves out, each as a few words.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    workload
+        Jobs; what they ask for and the machine does not have is named, too.
+    """
     found = [*_settings(machine), *_partitions(machine), *_qos(machine), *_limits(machine)]
+    if workload is not None:
+        found += _jobs(machine, workload)
     return tuple(dict.fromkeys(found))
+
+
+def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
+    known, has = reservations(machine), machine_licenses(machine)
+    for name, count in Counter(_texts(workload, "reservation")).items():
+        if name not in known:
+            yield f"reservation {name} of {_number(count)}, which the machine has not"
+    absent: Counter[str] = Counter()
+    for text in _texts(workload, "licenses"):
+        names = licenses_or_none(text)
+        absent.update([text] if names is None else [name for name in names if name not in has])
+    for name, count in absent.items():
+        yield f"license {name} of {_number(count)}, which the machine has not"
+    waiting = len(_texts(workload, "dependency"))
+    if waiting and "eligible_after" not in workload.extra:
+        yield f"--dependency of {_number(waiting)}"
+
+
+def _texts(workload: Workload, column: str) -> list[str]:
+    """Return what a column says, of the jobs of which it says anything."""
+    codes = workload.extra.get(column)
+    if codes is None:
+        return []
+    return [text for text in label_texts(codes, workload.labels.get(column, ())) if text]
+
+
+def _number(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def _settings(machine: NodeCluster) -> Iterator[str]:

@@ -39,17 +39,18 @@ def job_licenses(workload: Workload, names: dict[str, int]) -> Ints:
     columns = {name: i for i, name in enumerate(names)}
     texts = label_texts(codes, workload.labels.get("licenses", ()))
     for text in set(texts) - {""}:
-        for name, amount in _readable(text).items():
+        for name, amount in (licenses_or_none(text) or {}).items():
             if name in columns:
                 needed[texts == text, columns[name]] = amount
     return needed
 
 
-def _readable(text: str) -> dict[str, int]:
+def licenses_or_none(text: str) -> dict[str, int] | None:
+    """Return the licenses that a job asks for; None where it says so in a way not known here."""
     try:
         return licenses_of(text)
     except ValueError:
-        return {}
+        return None
 
 
 def licenses_of(text: str) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,6 +151,21 @@ def job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
     what was asked for but what was had, that is taken. A job whose partition or features there
     are not has a set of no nodes: `queuesmith.cluster.fitting` tells of such.
     """
+    known = _ANSWERS.get(workload)
+    if known is not None and known[0]() is machine:
+        return known[1]
+    answer = _job_requests(workload, machine)
+    _ANSWERS[workload] = weakref.ref(machine), answer
+    return answer
+
+
+#: What the jobs of a log asked a machine for last: replays of one log ask for the same again.
+_ANSWERS: weakref.WeakKeyDictionary[
+    Workload, tuple[weakref.ReferenceType[NodeCluster], JobRequests]
+] = weakref.WeakKeyDictionary()
+
+
+def _job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
     jobs = _Jobs(workload)
     node_set, sets, in_partitions, first = _node_sets(jobs, machine)
     least, most, per_node = _shape(jobs)
@@ -163,7 +179,7 @@ def job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
         exclusive = np.where(here & (forced > 0), forced, exclusive)
     memory_per_node, memory_per_core, whole_memory = _memory(jobs, machine, first, least, most)
     association = _associations(jobs, machine)
-    return JobRequests(
+    answer = JobRequests(
         least_nodes=least,
         most_nodes=most,
         cores=workload.cores,
@@ -184,6 +200,9 @@ def job_requests(workload: Workload, machine: NodeCluster) -> JobRequests:
         node_sets=sets,
         set_partitions=in_partitions,
     )
+    for array in answer:
+        array.setflags(write=False)
+    return answer
 
 
 class _Jobs:

@@ -22,8 +22,8 @@ def machine_tables(machine: NodeCluster) -> dict[str, Rows]:
     Tables without rows are left out.
     """
     tables = {
-        "Nodes": _nodes(machine),
-        "Partitions": _partitions(machine),
+        "Nodes": _telling(_nodes(machine)),
+        "Partitions": _telling(_partitions(machine)),
         "Limits": _limits(machine),
         "Shares": _shares(machine),
         "Outages": _outages(machine),
@@ -35,6 +35,28 @@ def machine_tables(machine: NodeCluster) -> dict[str, Rows]:
         ],
     }
     return {title: rows for title, rows in tables.items() if rows}
+
+
+#: What a column says of most machines; where it says so of all rows, it is left out.
+_USUAL = {
+    "other": "",
+    "features": "",
+    "weight": 1,
+    "most nodes": None,
+    "priority": 1,
+    "tier": 1,
+    "exclusive": "no",
+    "QOS": "",
+    "state": "up",
+}
+
+
+def _telling(rows: Rows) -> Rows:
+    """Return rows without the columns that say nothing but what is usual."""
+    dull = {
+        name for name, usual in _USUAL.items() if all(r.get(name, usual) == usual for r in rows)
+    }
+    return [{name: value for name, value in row.items() if name not in dull} for row in rows]
 
 
 def _nodes(machine: NodeCluster) -> Rows:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from queuesmith.base.syntax import parse
 from queuesmith.compiled.inside_numba import config
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -114,7 +115,7 @@ def _imported(package: Path, file: Path) -> Iterator[Path]:
 
 def _imports(text: str, module: str) -> Iterator[str]:
     """Yield the dotted names that a text imports, be they of modules or of what is in them."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

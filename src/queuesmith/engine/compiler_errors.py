@@ -21,7 +21,7 @@ GIVEN = {
 RETURNS = {
     "order": "an order returns a number",
     "feature": "a feature returns a number",
-    "backfill": "a backfill returns whether a job may overtake",
+    "backfill": "a backfill returns True or False",
 }
 
 
@@ -52,7 +52,9 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
     returned = re.search(r">>> (?:float\(|add\(float64, )(.*)\)", text)
     if returned or "could not convert string to float" in text:
         what = _in_words(returned[1] if returned else "unicode_type")
-        return PolicyError(f"{where} returns {what}, but {RETURNS[kind]}. Let every return do so.")
+        return PolicyError(
+            f"{where} returns {what}, but {RETURNS[kind]}. Let every return give one."
+        )
     if "NRT required" in text:
         return PolicyError(
             f"{where} makes a text, a list or an array, but a compiled {kind} works with single "

@@ -24,8 +24,17 @@ class RuleDecisions:
     """
 
     policy: RuleBased
-    rule_counts: tuple[NDArray[np.int64], ...]  # for each part of the rule base
+    #: For each part of the rule base a row a rule, a column a choice: how often the rule decided
+    #: and that was chosen.
+    choice_counts: tuple[NDArray[np.int64], ...]
+    #: For each part a row a rule, a column a feature: the sum over the states in which it decided.
+    state_sums: tuple[NDArray[np.float64], ...]
     strategy_counts: NDArray[np.int64]
+
+    @property
+    def rule_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """How often each rule decided, for each part of the rule base."""
+        return tuple(counts.sum(axis=1) for counts in self.choice_counts)
 
     @property
     def count(self) -> int:

@@ -120,7 +120,7 @@ def _board(
         node=_frozen(np.stack([*columns, first[:-1], first[1:]])),
         first_in_set=_frozen(np.cumsum([0, *map(len, lists)])),
         in_set=_frozen(np.concatenate(lists)),
-        member=np.ascontiguousarray(requests.node_sets),
+        member=requests.node_sets.copy(),
         outage=_frozen(outages),
         returns=_frozen(np.unique(ends[ends < NEVER])),
         known=_known(arrays),

@@ -17,7 +17,7 @@ from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.engine.asked import asked_by
-from queuesmith.engine.kernels.line import nothing_kept
+from queuesmith.engine.kernels.line import jobs_by_rank, nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
 from queuesmith.engine.scoring import fixed_scores
@@ -48,6 +48,7 @@ class Packed:
         self.log = self.workload  # whose columns orders see
         self.jobs = _columns(self.workload, cluster)
         self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
+        self._lines: dict[tuple[Any, ...], tuple[NDArray[Any], NDArray[Any]]] = {}
         self._requests: tuple[JobRequests, LimitTable] | None = None
         self._lock = threading.Lock()
 
@@ -80,7 +81,7 @@ class Packed:
 
         Those who are favoured come before all others.
         """
-        key = (order.function, *order.parameters.items(), keep.groups if keep else 0)
+        key = _rank_key(order, keep)
         with self._lock:
             if key not in self._ranks:
                 scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]))
@@ -88,6 +89,18 @@ class Packed:
                 rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)
             return self._ranks[key]
+
+    def lines(self, wanted: Sequence[tuple[Order, Keep | None]]) -> tuple[NDArray[Any], ...]:
+        """Return a row a line: each job's place, what is kept free, and who stands at each place.
+
+        They are made once for all replays that have the same lines.
+        """
+        key = tuple(_rank_key(order, keep) for order, keep in wanted)
+        if key not in self._lines:
+            ranks = frozen(np.stack([self.rank(order, keep) for order, keep in wanted]))
+            self._lines[key] = ranks, jobs_by_rank(ranks)
+        ranks, jobs = self._lines[key]
+        return ranks, frozen(np.stack([self.keep(keep) for _, keep in wanted])), jobs
 
     def keep(self, keep: Keep | None) -> NDArray[np.int64]:
         """Return what a line keeps free, as the kernel takes it."""
@@ -118,6 +131,11 @@ class Packed:
             )
         slots = int(self.jobs.user.max()) + 2
         return new_usage(slots, half_lives.pop(), self.jobs.submit[0])
+
+
+def _rank_key(order: Order, keep: Keep | None) -> tuple[Any, ...]:
+    """Return what a fixed order's places follow from."""
+    return (order.function, *order.parameters.items(), keep.groups if keep else 0)
 
 
 def _columns(workload: Workload, cluster: Cluster | NodeCluster) -> Jobs:

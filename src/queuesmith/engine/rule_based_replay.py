@@ -15,6 +15,7 @@ from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
 from queuesmith.engine.kernels import rule_based_replay as kernels
 from queuesmith.engine.kernels.constants import MOST_WORK, WORK
+from queuesmith.engine.kernels.rule_based_lines import Upkeep, new_upkeep
 from queuesmith.engine.kernels.rules import FUZZY, RIGID
 from queuesmith.engine.kernels.rules import Rules as PackedRules
 from queuesmith.engine.packing import Packed, frozen
@@ -42,6 +43,7 @@ class RuleBasedRun:
         parts = [_packed_rules(rules) for rules in policy.parts]
         self._ruled = kernels.RuleBasedReplay(
             self._pool.pool,
+            self._upkeep(),
             kernels.Tally(
                 group_work=np.zeros(GROUPS + 1),
                 ended=np.zeros(3),
@@ -55,6 +57,16 @@ class RuleBasedRun:
         )
         if patience is not None:
             self.counters[MOST_WORK] = patience * len(packed.jobs.submit)
+
+    def _upkeep(self) -> Upkeep:
+        """Return what is known of the lines at the beginning."""
+        pool = self._pool.pool
+        return new_upkeep(
+            len(pool.lines.rank),
+            len(self._packed.jobs.submit),
+            scored=len(pool.parameters) > 0,
+            planned=any(strategy.backfill == "plan" for strategy in self._policy.strategies),
+        )
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -76,8 +88,12 @@ class RuleBasedRun:
     def decisions(self) -> RuleDecisions:
         """How often each rule decided."""
         parts = (self._ruled.rules, self._ruled.more_rules)[: len(self._policy.parts)]
-        counts = tuple(frozen(part.count.copy()) for part in parts)
-        return RuleDecisions(self._policy, counts, frozen(self._ruled.count.copy()))
+        return RuleDecisions(
+            self._policy,
+            tuple(frozen(part.count.copy()) for part in parts),
+            tuple(frozen(part.seen.copy()) for part in parts),
+            frozen(self._ruled.count.copy()),
+        )
 
 
 def _packed_rules(rules: Rules) -> PackedRules:
@@ -87,15 +103,17 @@ def _packed_rules(rules: Rules) -> PackedRules:
 def _packed_fuzzy(rules: FuzzyRules) -> PackedRules:
     return PackedRules(
         kind=frozen(np.array([FUZZY, rules.choices], np.int64)),
-        centre=_frozen_table(rules.centre),
-        precision=_frozen_table(0.5 / rules.width**2),
+        centre=_frozen_table(rules.centre.T),
+        precision=_frozen_table(0.5 / rules.width.T**2),
         height=frozen(-np.log(rules.width).sum(axis=1)),
         weight=_frozen_table(rules.weight),
         bounds=frozen(np.empty((0, 0))),
         intervals=frozen(np.empty(0, np.int64)),
         choice=frozen(np.empty(0, np.int64)),
         membership=np.empty(len(rules)),
-        count=np.zeros(len(rules), np.int64),
+        total=np.empty(rules.choices),
+        count=np.zeros((len(rules), rules.choices), np.int64),
+        seen=np.zeros((len(rules), rules.features)),
     )
 
 
@@ -108,7 +126,8 @@ def _packed_rigid(rules: RigidRules) -> PackedRules:
         bounds=frozen(bounds),
         intervals=frozen(np.array(rules.intervals, np.int64)),
         choice=frozen(rules.choice.copy()),
-        count=np.zeros(len(rules), np.int64),
+        count=np.zeros((len(rules), rules.choices), np.int64),
+        seen=np.zeros((len(rules), rules.features)),
     )
 
 
@@ -124,7 +143,9 @@ def _no_rules() -> PackedRules:
         intervals=frozen(column.copy()),
         choice=frozen(column.copy()),
         membership=reals,
-        count=column,
+        total=reals,
+        count=np.empty((0, 0), np.int64),
+        seen=table,
     )
 
 

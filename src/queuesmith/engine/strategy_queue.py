@@ -31,7 +31,7 @@ class StrategyLines:
     """
 
     def __init__(self, packed: Packed, strategies: Sequence[Policy], *, bookings: int = 0) -> None:
-        fixed, changing = _lines(strategies)
+        fixed, changing = _lines(tuple(strategies))
         self._packed = packed
         self._changing = [line.order for line in changing]
         numbers = {line: number for number, line in enumerate(fixed)}
@@ -52,11 +52,13 @@ class StrategyLines:
         rows = [
             [numbers[_line(s)], BACKFILL_CODES[s.backfill], s.depth or NEVER] for s in strategies
         ]
+        ranks, keep, jobs_by_rank = packed.lines([(line.order, line.keep) for line in fixed])
         self.pool = new_strategy_queue(
             replay,
             new_plan(most, most_running(packed.jobs, cores, bookings), cores),
-            frozen(np.stack([packed.rank(line.order, line.keep) for line in fixed])),
-            frozen(np.stack([packed.keep(line.keep) for line in fixed])),
+            ranks,
+            keep,
+            jobs_by_rank,
             frozen(np.array(rows, np.int64)),
             _parameter_table(self._changing),
         )
@@ -80,7 +82,8 @@ def _line(strategy: Policy) -> Policy:
     return replace(strategy, backfill="none", depth=None)
 
 
-def _lines(strategies: Sequence[Policy]) -> tuple[list[Policy], list[Policy]]:
+@functools.lru_cache(maxsize=64)
+def _lines(strategies: tuple[Policy, ...]) -> tuple[list[Policy], list[Policy]]:
     """Return the lines in which jobs keep their places, and those whose order changes."""
     lines = list(dict.fromkeys(map(_line, strategies)))
     fixed = [line for line in lines if line.order.fixed]

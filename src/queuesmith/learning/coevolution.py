@@ -81,8 +81,10 @@ class Coevolution(Evolution):
         broods = self._founders(both, self.parents, generator, ranked[: self.seeded])
         couples = np.tile(np.arange(self.parents), (2, 1))
         starting = True
-        for _ in range(self.rounds):
+        for generation in range(self.rounds):
             policies = self._policies(both, broods, couples)
+            if self.fallback and generation == self.generations:
+                policies[-1] = self._playing(generator, ranked)
             judged = yield policies
             better = best.note(policies, judged)
             for species, brood, members in zip(both, broods, couples, strict=True):
@@ -93,9 +95,20 @@ class Coevolution(Evolution):
             if starting:
                 broods = self._founders(both, self.offspring, generator, ())
             else:
-                broods = [species.children(self.offspring, generator) for species in both]
+                done = self.done(generation)
+                broods = [species.children(self.offspring, generator, done) for species in both]
             couples = self._couples(starting, generator)
         return best.policy
+
+    def _playing(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> RuleBasePair:
+        """Return a pair that always plays the best fixed strategy that it can."""
+        known = next(policy for policy in (*ranked, *self.offered) if policy in self.offered)
+        order, algorithm = self._places(known)
+        assert algorithm is not None
+        return self._pair(
+            self.encodings[0].playing(order, generator),
+            self.encodings[1].playing(algorithm, generator),
+        )
 
     def _couples(self, starting: bool, generator: np.random.Generator) -> Members:
         """Return which child of each species, a row each, takes part in each pair."""

@@ -33,12 +33,15 @@ class Evolution(Method):
         What rules look at; by default the paper's seven.
     window
         Over how many past seconds the slowdown is averaged; 0 for all.
-    step, weight_step, global_rate, own_rate, least_step, changed
+    step, weight_step, global_rate, own_rate, least_step, changed, changed_last
         How strongly children differ from their parents: see
         :class:`~queuesmith.learning.species.Mutation`.
     seeded
-        How many of the first parents play one of the best fixed strategies in all states, so that
-        what is learned is never worse; the others are by chance. 0 is what the paper does.
+        How many of the first parents play one of the best fixed strategies in all states; the
+        others are by chance. 0 is what the paper does: such parents crowd out all others early.
+    fallback
+        Whether the last child of all plays the best fixed strategy in all states, so that what is
+        learned is never worse; the paper has none.
     restart_after
         After how many generations without a better policy all children are by chance again and
         no parent survives; None for never, as in the paper.
@@ -55,8 +58,10 @@ class Evolution(Method):
     global_rate: float | None = None
     own_rate: float | None = None
     least_step: float = Mutation.least_step
-    changed: float = Mutation.changed
-    seeded: int = 1
+    changed: float = 0.1
+    changed_last: float | None = 0.004
+    seeded: int = 0
+    fallback: bool = True
     restart_after: int | None = None
 
     def __post_init__(self) -> None:
@@ -78,7 +83,12 @@ class Evolution(Method):
             self.own_rate,
             self.least_step,
             self.changed,
+            self.changed_last,
         )
+
+    def done(self, generation: int) -> float:
+        """Return how much of a run is done before a generation: 0 at the first, 1 at the last."""
+        return min(generation / max(self.generations - 1, 1), 1.0)
 
     @property
     def rounds(self) -> int:
@@ -141,13 +151,15 @@ class Pittsburgh(Evolution):
         species = Species(self.encoding, self.mutation, self.parents)
         brood = species.founders(self._founders(generator, ranked))
         starting = True
-        for _ in range(self.rounds):
+        for generation in range(self.rounds):
             policies = [self._policy(vector) for vector in brood.vectors]
+            if self.fallback and generation == self.generations:
+                policies[-1] = self._playing(generator, ranked)
             judged = yield policies
             better = best.note(policies, judged)
             (species.adopt if starting else species.compete)(brood, judged)
             starting = patience.is_over(better)
-            brood = self._next(species, starting, generator)
+            brood = self._next(species, starting, generator, self.done(generation))
         return best.policy
 
     def _founders(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> list[Vector]:
@@ -156,9 +168,16 @@ class Pittsburgh(Evolution):
         others = range(self.parents - len(playing))
         return playing + [self.encoding.random(generator) for _ in others]
 
-    def _next(self, species: Species, starting: bool, generator: np.random.Generator) -> Brood:
+    def _playing(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> RuleBase:
+        """Return a rule base that always plays the best fixed strategy that is offered."""
+        known = next(policy for policy in (*ranked, *self.offered) if policy in self.offered)
+        return self._policy(self.encoding.playing(self.offered.index(known), generator))
+
+    def _next(
+        self, species: Species, starting: bool, generator: np.random.Generator, done: float
+    ) -> Brood:
         if not starting:
-            return species.children(self.offspring, generator)
+            return species.children(self.offspring, generator, done)
         return species.founders([self.encoding.random(generator) for _ in range(self.offspring)])
 
     def _policy(self, vector: Vector) -> RuleBase:

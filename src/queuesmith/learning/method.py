@@ -41,7 +41,7 @@ class Method(ABC):
         """How many policies it wants judged in all."""
 
     @property
-    def offered(self) -> tuple[Policy, ...]:
+    def offered(self) -> tuple[AnyPolicy, ...]:
         """Fixed strategies that it can choose among, where it does."""
         return ()
 

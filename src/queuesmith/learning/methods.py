@@ -17,19 +17,37 @@ METHODS: dict[str, type[Method]] = {
     method.name: method for method in (Probability, Pittsburgh, Coevolution, Cma, Priority)
 }
 
-#: What the paper calls them.
-ALIASES = {"probability": "prob", "pitts": "pittsburgh", "cca": "coevolution"}
-
-
-def find_method(name: str) -> type[Method]:
-    """Return a method by its name, or by the paper's."""
-    wanted = known("method", name.strip().lower(), [*METHODS, *ALIASES])
-    return METHODS[ALIASES.get(wanted, wanted)]
+#: The evolution of Franke, Lepping and Schwiegelshohn, unchanged: from chance, every number of a
+#: child mutated. They do not tell the first strengths of mutation.
+PAPER_EVOLUTION = {
+    "parents": 3,
+    "offspring": 21,
+    "generations": 40,
+    "rules": 10,
+    "step": 0.1,
+    "weight_step": 0.4,
+    "changed": 1.0,
+    "changed_last": None,
+    "seeded": 0,
+    "fallback": False,
+    "restart_after": None,
+}
+#: What the paper calls its methods: a name of ours, and the settings that make it the paper's.
+PAPER_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "probability": ("prob", {}),
+    "pitts": ("pittsburgh", PAPER_EVOLUTION),
+    "cca": ("coevolution", {**PAPER_EVOLUTION, "pairing": "random"}),
+}
 
 
 def make_method(name: str, **parameters: Any) -> Method:
-    """Return a method with some of its parameters set, the others as they are by default."""
-    return configured(find_method(name), **parameters)
+    """Return a method with some of its parameters set, the others as they are by default.
+
+    By the paper's name, such as ``pitts``, it is the paper's method unchanged.
+    """
+    wanted = known("method", name.strip().lower(), [*METHODS, *PAPER_METHODS])
+    ours, paper = PAPER_METHODS.get(wanted, (wanted, {}))
+    return configured(METHODS[ours], **{**paper, **parameters})
 
 
 def configured(kind: type[Method], **parameters: Any) -> Method:

@@ -1,4 +1,4 @@
-"""An order of one's own, its parameters found by CMA-ES."""
+"""The parameters of a policy, such as an order of one's own or Slurm itself, found by CMA-ES."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import PolicyError
 from queuesmith.learning.cma_library import CmaSearch, Vector
 from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.reading import as_policy
 from queuesmith.study.judgement import comparable
@@ -19,11 +20,12 @@ from queuesmith.study.judgement import comparable
 
 @dataclass(frozen=True)
 class OwnOrder(Method):
-    """Any order with a backfill, such as ``my.py:patient_wide+easy``, with better parameters.
+    """A policy with better parameters, such as ``my.py:patient_wide+easy``.
 
-    What may change are the parameters that the order declares: its keywords with numbers as
-    defaults. The search begins with the values that the policy has, and spreads in shares of them;
-    where one is 0, as if it were 1.
+    What may change are the parameters that an order or a backfill declares, its keywords with
+    numbers as defaults; or the numbers that ``slurm(PriorityWeightAge=1000, ...)`` names. The
+    search begins with the values that the policy has, and spreads in shares of them; where one is
+    0, as if it were 1.
 
     Parameters
     ----------
@@ -48,13 +50,14 @@ class OwnOrder(Method):
         positive("the step", self.step, "Give for example 0.5.")
         self.start()
 
-    def start(self) -> Policy:
+    def start(self) -> AnyPolicy:
         """Return the policy that the search begins with."""
         policy = as_policy(self.policy)
-        if not isinstance(policy, Policy) or not policy.order.parameters:
+        if not policy.tunable:
             raise PolicyError(
                 f"policy '{self.policy}' declares no parameters, so nothing in it can be tuned. "
-                "Give an order whose function has keywords with numbers as defaults."
+                "Give an order whose function has keywords with numbers as defaults, or "
+                "slurm(...) with the weights to tune, such as PriorityWeightAge=1000."
             )
         return policy
 
@@ -69,14 +72,14 @@ class OwnOrder(Method):
         return self.offspring * self.generations
 
     @property
-    def offered(self) -> tuple[Policy, ...]:
+    def offered(self) -> tuple[AnyPolicy, ...]:
         """The policy as it is written: it is judged, too."""
         return (self.start(),)
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Search from the policy as it is written; return the best policy judged."""
         first = self.start()
-        values = np.array(list(first.order.parameters.values()))
+        values = np.array(list(first.tunable.values()))
         unit = np.where(values == 0, 1.0, np.abs(values))
         search = CmaSearch(values / unit, self.step, self.offspring, generator)
         best = Best()
@@ -89,6 +92,5 @@ class OwnOrder(Method):
         return best.policy
 
 
-def _having(policy: Policy, values: Vector) -> Policy:
-    names = policy.order.parameters
-    return policy.having(**{n: float(v) for n, v in zip(names, values, strict=True)})
+def _having(policy: AnyPolicy, values: Vector) -> AnyPolicy:
+    return policy.tuned({n: float(v) for n, v in zip(policy.tunable, values, strict=True)})

@@ -149,7 +149,8 @@ class Tuned(Framed):
         text = f"{self.objective}, {self.objective.better} is better"
         if rule is None:
             return text
-        return f"{text}; no group's longest wait above {rule.factor:g} times fcfs+easy's"
+        times = f"{rule.factor:g} times fcfs+easy's"
+        return f"{text}; no group's longest or 99 % wait above {times}"
 
 
 def _row(verdict: Verdict, part: str) -> dict[str, Any]:

@@ -42,6 +42,9 @@ class Mutation:
         The share of its numbers, drawn by chance, in which a child may differ from its parent at
         all; 1 is what the paper does. A rule base that is good by many numbers at once is seldom
         better after all of them have moved.
+    changed_last
+        The same in the last generation; the share falls evenly by its logarithm in between. None
+        where it stays.
     """
 
     step: float = 0.1
@@ -50,15 +53,24 @@ class Mutation:
     own_rate: float | None = None
     least_step: float = 0.01
     changed: float = 1.0
+    changed_last: float | None = None
 
     def __post_init__(self) -> None:
         positive("the step", self.step, "Give for example 0.1.")
         positive("the step of the weights", self.weight_step, "Give for example 0.4.")
         number("the least step", self.least_step, 0, 1, "Give for example 0.01.")
         number("the share that is changed", self.changed, LEAST_CHANGED, 1, "Give for example 0.1.")
+        if self.changed_last is not None:
+            name = "the share that is changed in the last generation"
+            number(name, self.changed_last, LEAST_CHANGED, 1, "Give for example 0.01.")
         for name in ("global_rate", "own_rate"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 10, "Give None for the paper's.")
+
+    def share(self, done: float) -> float:
+        """Return the share of numbers that may change where so much of a run is done, 0 to 1."""
+        last = self.changed if self.changed_last is None else self.changed_last
+        return float(self.changed ** (1 - done) * last**done)
 
     def rates(self, length: int) -> tuple[float, float]:
         """Return tau_0 and tau_1 for vectors of a length."""
@@ -112,16 +124,19 @@ class Species:
         """Return a first brood, with the strengths of the beginning."""
         return Brood(np.array(vectors), np.tile(self._first, (len(vectors), 1)))
 
-    def children(self, count: int, generator: np.random.Generator) -> Brood:
-        """Return mutated copies of parents drawn by chance."""
+    def children(self, count: int, generator: np.random.Generator, done: float = 0.0) -> Brood:
+        """Return mutated copies of parents drawn by chance, where so much of a run is done."""
         drawn = generator.integers(len(self.parents), size=count)
         steps = self._mutated_steps(self.parents.steps[drawn], generator)
         vectors = self.parents.vectors[drawn]
         moved = vectors + steps * generator.standard_normal(vectors.shape)
         weights = self.encoding.is_weight
         moved[:, weights] = mutated_weights(vectors[:, weights], steps[:, weights], generator)
-        if self.mutation.changed < 1:
-            same = generator.random(vectors.shape) >= self.mutation.changed
+        changed = self.mutation.share(done)
+        if changed < 1:
+            same = generator.random(vectors.shape) >= changed
+            copies = np.flatnonzero(same.all(axis=1))  # who would be their parents again
+            same[copies, generator.integers(vectors.shape[1], size=len(copies))] = False
             moved = np.where(same, vectors, moved)
             steps = np.where(same, self.parents.steps[drawn], steps)
         return Brood(np.array([self.encoding.repaired(vector) for vector in moved]), steps)

@@ -13,7 +13,7 @@ from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine, simulate
 from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
-from queuesmith.learning.methods import find_method
+from queuesmith.learning.methods import make_method
 from queuesmith.learning.result import Tuned
 from queuesmith.learning.split import DEFAULT_SPLIT, check_objective, split_in_time
 from queuesmith.learning.verdict import Verdict
@@ -22,7 +22,7 @@ from queuesmith.policy.policy import Policy
 from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard, Limits, as_guards
 from queuesmith.schedule.objective import Objective
-from queuesmith.schedule.starvation import NobodyStarves
+from queuesmith.schedule.starvation import DEFAULT_FACTOR, NobodyStarves
 from queuesmith.study.engines import Engine
 from queuesmith.study.evaluate import Evaluator
 from queuesmith.study.naming import run_facts
@@ -30,7 +30,7 @@ from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
 from queuesmith.workload import Workload
 
-#: What most people mean by a better policy; with it, nobody may starve.
+#: What most people mean by a better policy.
 DEFAULT_OBJECTIVE = "mean_wait"
 BASELINE = Policy.parse("fcfs+easy")
 
@@ -42,7 +42,7 @@ def tune(
     method: str | Method = "pittsburgh",
     *,
     no_worse: str | Guard | Sequence[str | Guard] = (),
-    longest_wait: float | None = None,
+    longest_wait: float | None = DEFAULT_FACTOR,
     cores: int | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -59,8 +59,7 @@ def tune(
     workload, cluster, cores, strict
         As for ``simulate``.
     objective
-        What the policy should be good at, as an expression over metrics; by default the mean wait,
-        with nobody starved (``longest_wait=2``).
+        What the policy should be good at, as an expression over metrics; by default the mean wait.
     method
         How to learn: a name of ``METHODS``, or a method with other parameters, such as
         ``Pittsburgh(rules=20)``.
@@ -69,9 +68,9 @@ def tune(
         ``"utilization"``, or ``"utilization:0.1%"`` where it may by that share. A policy under
         which one does is not admitted: it ranks behind all that are.
     longest_wait
-        No group's longest wait may be more than so many times what it is under FCFS with EASY, on
-        the jobs learned from; waits of up to a day are always admitted. None for no such limit,
-        except where no objective is given.
+        Nobody starves: no group's longest wait, nor its 99 % wait, may be more than so many times
+        what it is under FCFS with EASY, on the jobs learned from; waits of up to a day are always
+        admitted. None for no such limit.
     seed
         Same seed, same result, on any number of workers.
     split
@@ -92,8 +91,8 @@ def tune(
     >>> tuned.improvement_percent  # doctest: +SKIP
     """
     generator = seeded(seed)
-    chosen = find_method(method)() if isinstance(method, str) else method
-    starving = starvation_rule(objective, longest_wait)
+    chosen = make_method(method) if isinstance(method, str) else method
+    starving = None if longest_wait is None else NobodyStarves(longest_wait)
     wanted = as_objective(objective)
     guards = as_guards(no_worse, bound=wanted.bound)
     machine = as_machine(workload, cluster, cores)
@@ -117,7 +116,7 @@ def tune(
         ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered))
         course = run(
             chosen,
-            chosen.learn(generator, ranked),
+            chosen.learn(generator, [each for each in ranked if isinstance(each, Policy)]),
             judge.judged,
             higher_is_better=wanted.better == "higher",
             store=record,
@@ -147,7 +146,7 @@ def tune(
     )
 
 
-def rank_fixed(evaluate: Evaluate, strategies: Sequence[Policy]) -> list[Policy]:
+def rank_fixed(evaluate: Evaluate, strategies: Sequence[AnyPolicy]) -> list[AnyPolicy]:
     """Return fixed strategies, each once, the best first; of equals the first given."""
     fixed = list(dict.fromkeys(strategies))
     judged = evaluate(fixed)
@@ -159,15 +158,6 @@ def as_objective(objective: str | Objective | None) -> Objective:
     if isinstance(objective, Objective):
         return objective
     return Objective(DEFAULT_OBJECTIVE if objective is None else objective)
-
-
-def starvation_rule(
-    objective: str | Objective | None, longest_wait: float | None
-) -> NobodyStarves | None:
-    """Return how much longer a group may wait: by default twice as long, if nothing is asked."""
-    if longest_wait is not None:
-        return NobodyStarves(longest_wait)
-    return NobodyStarves() if objective is None else None
 
 
 def _limits(

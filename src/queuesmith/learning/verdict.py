@@ -12,7 +12,7 @@ from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.guard import Guard
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.paired import improvement
-from queuesmith.schedule.starvation import NobodyStarves, longest_waits
+from queuesmith.schedule.starvation import GroupWaits, NobodyStarves, group_waits
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,17 @@ class Verdict:
         )
 
     @cached_property
+    def waits(self) -> dict[str, dict[str, GroupWaits]]:
+        """How long the unluckiest jobs of each group wait, by policy, then by group."""
+        return {part: group_waits(schedule) for part, schedule in self.schedules.items()}
+
+    @property
     def longest_waits(self) -> dict[str, dict[str, float]]:
         """The longest wait of each group in seconds, by policy, then by group."""
-        return {part: longest_waits(schedule) for part, schedule in self.schedules.items()}
+        return {
+            part: {group: each.longest for group, each in waits.items()}
+            for part, waits in self.waits.items()
+        }
 
     @cached_property
     def starved(self) -> dict[str, float]:
@@ -147,6 +155,10 @@ class Verdict:
             },
             "no_worse": [guarded.to_dict() for guarded in self.no_worse],
             "longest_waits": self.longest_waits,
+            "waits": {
+                part: {group: each.to_dict() for group, each in waits.items()}
+                for part, waits in self.waits.items()
+            },
             "starved": self.starved,
         }
 

@@ -99,6 +99,8 @@ def backtest(
 ) -> Backtest:
     """Foretell the starts of waiting jobs again and again along a log, from what was known then.
 
+    Forecasts of the first tenth of the log's time are learned from and do not count.
+
     Parameters
     ----------
     log
@@ -129,16 +131,17 @@ def backtest(
         )
     course = _Course(log, start, cores, policy)
     moments = course.moments(every, most)
-    if not len(moments):
+    if not (moments >= course.begin).any():
         raise WorkloadError(
             f"no job of '{log.name}' waits at any of these moments. Take another --every."
         )
     chance, found = seeded(seed), []
     for number, now in enumerate(moments.tolist(), 1):
-        found.append(course.foretold(now, replays, chance))
+        foretold = course.foretold(now, replays, chance)
+        found += [foretold] if now >= course.begin else []
         tick(number / len(moments))
     columns = (np.concatenate([getattr(each, name) for each in found]) for name in _COLUMNS)
-    return Backtest(log.name, len(moments), *columns)
+    return Backtest(log.name, len(found), *columns)
 
 
 _COLUMNS = ("median", "late", "requested", "really")
@@ -154,11 +157,22 @@ class _Foretold:
     really: Floats
 
 
+@dataclass(eq=False)
+class _Expected:
+    """A forecast of which it is not known yet what comes of it."""
+
+    start: int
+    moment: int
+    mark: float
+    seen: Floats
+    judged: bool = False
+
+
 class _Outcomes:
     """Forecasts whose jobs have started since, and how long these really waited."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[int, int, float, Floats]] = []
+        self._open: list[_Expected] = []
         self._known: deque[tuple[Floats, float]] = deque(maxlen=RECENT)
         self.level = MARK
 
@@ -170,16 +184,23 @@ class _Outcomes:
     def expect(self, seen: Floats, late: Floats, starts: Ints, now: int) -> None:
         """Take note of forecasts; what comes of them is learned when it is known."""
         rows = zip(starts.tolist(), late.tolist(), seen, strict=True)
-        self._open += [(start, now, mark, row) for start, mark, row in rows]
+        self._open += [_Expected(start, now, mark, row) for start, mark, row in rows]
 
     def learn(self, now: int) -> None:
         """Take note of the jobs that have started by now."""
-        ready = sorted((each for each in self._open if each[0] <= now), key=lambda each: each[:2])
-        self._open = [each for each in self._open if each[0] > now]
-        for start, moment, mark, row in ready:
-            self._known.append((row, float(start - moment)))
-            # Adaptive conformal inference (Gibbs and Candes 2021): marks that fail are set later.
-            missed = start - moment > mark
+        ready = [each for each in self._open if each.start <= now]
+        self._open = [each for each in self._open if each.start > now]
+        for each in sorted(ready, key=lambda each: (each.start, each.moment)):
+            self._known.append((each.seen, float(each.start - each.moment)))
+            self._judge(each, missed=each.start - each.moment > each.mark)
+        for each in self._open:  # a mark that has passed has failed, whenever the job starts
+            if now - each.moment > each.mark:
+                self._judge(each, missed=True)
+
+    def _judge(self, expected: _Expected, *, missed: bool) -> None:
+        """Set later marks where they fail (adaptive conformal inference, Gibbs and Candes 2021)."""
+        if not expected.judged:
+            expected.judged = True
             self.level = min(max(self.level + STEP * (missed - (1 - MARK)), 0.5), 1.0)
 
     def like(self, seen: Floats) -> tuple[Floats, Floats]:
@@ -206,10 +227,16 @@ class _Course:
         self._ended = 0
         self._outcomes = _Outcomes()
 
-    def moments(self, every: float, most: int) -> Ints:
-        """Return moments at which jobs wait, after the first tenth of the log's time."""
+    @property
+    def begin(self) -> int:
+        """From when on forecasts count: after a tenth of the time, which is to learn from."""
         first, last = int(self.log.submit[0]), int(self.log.submit[-1])
-        instants = np.arange(first + (last - first) // 10, last, max(int(every), 1))
+        return first + (last - first) // 10
+
+    def moments(self, every: float, most: int) -> Ints:
+        """Return moments at which jobs wait."""
+        first, last = int(self.log.submit[0]), int(self.log.submit[-1])
+        instants = np.arange(first, last, max(int(every), 1))
         arrived = np.searchsorted(self.log.submit, instants, side="right")
         started = np.searchsorted(np.sort(self.start), instants, side="right")
         queued = instants[arrived > started]

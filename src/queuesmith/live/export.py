@@ -15,6 +15,7 @@ from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.simulate import simulate
 from queuesmith.learning.split import DEFAULT_SPLIT, split_in_time
 from queuesmith.policy import AnyPolicy, Slurm
+from queuesmith.policy.slurm import conf_lines
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload import Workload
@@ -30,8 +31,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "PriorityMaxAge": ("1-0", "7-0"),
     "bf_max_job_test": ("100", "500", "2000"),
 }
-#: Those of them that stand in SchedulerParameters.
-_SCHEDULER = ("bf_max_job_test",)
 #: The priorities that partitions may get.
 _FACTORS = (1.0, 10.0, 100.0)
 
@@ -46,18 +45,11 @@ class Candidate:
     @property
     def lines(self) -> list[str]:
         """What slurm.conf is to say."""
-        plain = [f"{n}={v}" for n, v in self.settings.items() if n not in _SCHEDULER]
-        scheduler = ",".join(f"{n}={self.settings[n]}" for n in _SCHEDULER)
         factors = [
             f"# PartitionName={name} ... PriorityJobFactor={factor:g}"
             for name, factor in self.partitions.items()
         ]
-        return [
-            "PriorityType=priority/multifactor",
-            *plain,
-            f"# add to SchedulerParameters: {scheduler}",
-            *factors,
-        ]
+        return [*conf_lines(self.settings), *factors]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -45,6 +45,15 @@ class AnyPolicy(ABC):
             f"policy '{self}' has no parameter '{next(iter(parameters))}' that could be set. "
             "Leave --set out; it is for policies written order+backfill."
         )
+
+    @property
+    def tunable(self) -> Mapping[str, float]:
+        """The parameters that a search may change, with the values they have; none by default."""
+        return {}
+
+    def tuned(self, values: Mapping[str, float]) -> Self:
+        """Return the policy with values that a search proposes, made such as it can take."""
+        return self.having(**values)
 
     def save(self, path: str | Path) -> None:
         """Write the policy as a small JSON file.

@@ -88,6 +88,11 @@ class OwnBackfill(AnyPolicy):
             "backfill_parameters": dict(self.backfill.parameters),
         }
 
+    @property
+    def tunable(self) -> Mapping[str, float]:
+        """The parameters of the order and of the backfill."""
+        return {**self.order.parameters, **self.backfill.parameters}
+
     def having(self, **parameters: float) -> Self:
         """Return the policy with other values of the order's or the backfill's parameters."""
         own = {name: x for name, x in parameters.items() if name in self.backfill.parameters}

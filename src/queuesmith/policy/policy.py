@@ -112,6 +112,11 @@ class Policy(AnyPolicy):
             policy = cls(order, backfill, keep, _read_depth(match["options"], backfill, text))
         return policy.having(**parameters) if parameters else policy
 
+    @property
+    def tunable(self) -> Mapping[str, float]:
+        """The parameters of the order."""
+        return self.order.parameters
+
     def having(self, **parameters: float) -> Policy:
         """Return the policy with other values of its order's parameters."""
         return replace(self, order=self.order.having(**parameters))

@@ -107,7 +107,7 @@ def sentences(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None)
         return [Sentence("strategy", (1,), "always", strategy_words(policy))]
     features = find_features(policy.features)
     found: list[Sentence] = []
-    for place, (part, names) in enumerate(_parts(policy)):
+    for place, (part, names) in enumerate(choices_in_words(policy)):
         counts = None if rule_counts is None else np.asarray(rule_counts[place], np.int64)
         rules = policy.parts[place]
         if isinstance(rules, FuzzyRules):
@@ -190,7 +190,7 @@ def _keep_words(keep: Keep | None) -> str:
     return f", {keep.share:.0%} kept free for {groups}"
 
 
-def _parts(policy: RuleBased) -> list[tuple[str, list[str]]]:
+def choices_in_words(policy: RuleBased) -> list[tuple[str, list[str]]]:
     """Return what each part of a rule base decides, and its choices in words."""
     if isinstance(policy, RuleBasePair):
         orders = [ORDER_WORDS.get(order, f"order {order}") for order in policy.orders]

@@ -65,6 +65,7 @@ _WORDS = {
 DELAYS = {"start_delay": 0.0, "completion_delay": 0.0, "clock_offset": 0.0}
 #: What must be above 0, for something happens again and again after so many seconds.
 _PERIODS = ("bf_interval", "bf_resolution", "sched_interval", "PriorityCalcPeriod")
+_ABOVE_ZERO = (*_PERIODS, "FairShareDampeningFactor")
 NAMES = (*SCHEDULING, *PRIORITIES, *_WORDS, *DELAYS)
 
 
@@ -85,7 +86,7 @@ class Slurm(AnyPolicy):
     'slurm(bf_interval=60, PriorityWeightAge=5000)'
     """
 
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
     conf: str | None = None
 
     def __post_init__(self) -> None:
@@ -120,7 +121,24 @@ class Slurm(AnyPolicy):
 
     def having(self, **parameters: float) -> Slurm:
         """Return the policy with other values of its parameters."""
-        return Slurm({**self.parameters, **{n: f"{v:g}" for n, v in parameters.items()}}, self.conf)
+        written = {n: f"{v:.0f}" if v % 1 == 0 else f"{v:g}" for n, v in parameters.items()}
+        return Slurm({**self.parameters, **written}, self.conf)
+
+    @property
+    def tunable(self) -> Mapping[str, float]:
+        """Those of the parameters given here that are numbers: weights, and knobs of backfill."""
+        numbers = {*SCHEDULING, *PRIORITIES} - {*_TIMES}
+        return {name: _number(name, x) for name, x in self.parameters.items() if name in numbers}
+
+    def tuned(self, values: Mapping[str, float]) -> Slurm:
+        """Return the policy with such values as whole numbers, as Slurm takes them."""
+        least = {name: 1 if name in _ABOVE_ZERO else 0 for name in values}
+        return self.having(**{n: float(max(round(v), least[n])) for n, v in values.items()})
+
+    @property
+    def fragment(self) -> str:
+        """The parameters given here as lines for a slurm.conf."""
+        return "\n".join(conf_lines(self.parameters)) + "\n"
 
     def with_other_clocks(self, machine: Mapping[str, str], first: int, count: int) -> list[Slurm]:
         """Return the policy and others that look at other instants, ``count`` in all.
@@ -162,6 +180,19 @@ class Slurm(AnyPolicy):
         }
         numbers["bf_node_space_size"] = numbers["bf_node_space_size"] or numbers["bf_max_job_test"]
         return SlurmSettings(numbers, {n: stated.get(n, v) for n, v in _WORDS.items()})
+
+
+def conf_lines(parameters: Mapping[str, str]) -> list[str]:
+    """Return parameters as lines for a slurm.conf; those of the scheduler to be added to its own.
+
+    What only replays know, such as delays, stands in a comment.
+    """
+    plain = [f"{n}={v}" for n, v in parameters.items() if n not in (*SCHEDULING, *DELAYS)]
+    scheduler = [f"{n}={v}" for n, v in parameters.items() if n in SCHEDULING]
+    delays = [f"# {n}={v} is of the replay" for n, v in parameters.items() if n in DELAYS]
+    added = [f"# add to SchedulerParameters: {','.join(scheduler)}"] if scheduler else []
+    head = [] if "PriorityType" in parameters else ["PriorityType=priority/multifactor"]
+    return [*head, *plain, *added, *delays]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.syntax import parse
 
 #: What stands under these keys of a policy file may be, or begin with, ``file.py:function``.
 _KEYS = ("order", "backfill", "preferred", "orders", "strategies", "policy")
@@ -87,7 +88,7 @@ def _digest(file: Path, content: Callable[[Path], bytes]) -> str:
 
 def _tree(path: Path) -> ast.Module | None:
     try:
-        return ast.parse(path.read_bytes())
+        return parse(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # such a file cannot be run either
 

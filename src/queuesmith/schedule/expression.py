@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import MetricError
+from queuesmith.base.syntax import parse
 from queuesmith.schedule.measures import Index
 from queuesmith.schedule.metrics import Term, find
 
@@ -246,7 +247,7 @@ def _parsed(line: str) -> ast.expr:
     # A backslash in a group's name stands for itself.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
-        return ast.parse(line.replace("\\", "\\\\"), mode="eval").body
+        return parse(line.replace("\\", "\\\\"), "eval").body
 
 
 def _checked_text(expression: str) -> str:

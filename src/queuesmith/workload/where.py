@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
+from queuesmith.base.syntax import parse
 from queuesmith.workload.moments import second_of
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class _Reader:
                 f"{LONGEST_TEXT:,} are read. Shorten it."
             )
         try:
-            return ast.parse(" ".join(self.text.split()), mode="eval").body
+            return parse(" ".join(self.text.split()), "eval").body
         except (SyntaxError, ValueError) as error:
             why = getattr(error, "msg", str(error))
             raise self._wrong(f"{why}") from None

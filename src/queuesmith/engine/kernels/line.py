@@ -137,13 +137,22 @@ def nothing_kept(lines: int) -> Any:
     return keep
 
 
-def new_lines(ranks: Any, keep: Any) -> Lines:
-    """Return lines in which nobody waits; each row of ranks has every job's place in one."""
+def jobs_by_rank(ranks: Any) -> Any:
+    """Return who stands at each place of lines, given each job's place in each."""
     count, jobs = ranks.shape
-    leaves = 1 << max(jobs - 1, 0).bit_length()
-    job = np.zeros((count, leaves), np.int32)
+    job = np.zeros((count, 1 << max(jobs - 1, 0).bit_length()), np.int32)
     np.put_along_axis(job, ranks, np.arange(jobs, dtype=np.int32)[np.newaxis], axis=1)
     job.setflags(write=False)
+    return job
+
+
+def new_lines(ranks: Any, keep: Any, job: Any = None) -> Lines:
+    """Return lines in which nobody waits; each row of ranks has every job's place in one.
+
+    ``job`` is who stands at each place, where that is known already.
+    """
+    job = jobs_by_rank(ranks) if job is None else job
+    count, leaves = job.shape
     return Lines(
         cores=np.full((count, 2 * leaves), TOO_WIDE, np.int32),
         walltime=np.full((count, 2 * leaves), NEVER, np.int64),

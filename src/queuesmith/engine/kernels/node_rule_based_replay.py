@@ -27,6 +27,7 @@ from queuesmith.engine.kernels.node_strategy_queue import (
     start_the_only_one,
 )
 from queuesmith.engine.kernels.replay import SCORER_TYPE
+from queuesmith.engine.kernels.rule_based_lines import UPKEEP_TYPE
 from queuesmith.engine.kernels.rule_based_replay import (
     DESCRIBE_TYPE,
     RuleBasedReplay,
@@ -42,6 +43,7 @@ from queuesmith.engine.kernels.strategy_queue import join_pool
 NODE_RULE_BASED_TYPE = types.NamedTuple(
     [
         NODE_STRATEGY_QUEUE_TYPE,
+        UPKEEP_TYPE,
         types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
         RULES_TYPE,
         RULES_TYPE,

@@ -29,6 +29,7 @@ from queuesmith.engine.kernels.step_list import (
     earliest_in_list,
     earliest_in_list_from,
     list_has_room_now,
+    reserve_in_list,
 )
 
 #: A plan is long when it has so many steps more than jobs run: then blocks are quicker.
@@ -107,6 +108,16 @@ def earliest(plan, counters, walltime, cores):
     if counters[STEPS] > 0:
         return earliest_in_list(plan, counters, walltime, cores, NEVER)
     return earliest_in_blocks(plan.blocks, counters, walltime, cores)
+
+
+@kernel
+def reserve_earliest_room(plan, counters, walltime, cores):
+    """Take cores for a job at the earliest instant that has room, and return that instant."""
+    if 0 < counters[STEPS] < most_listed(plan, counters):
+        return reserve_in_list(plan, counters, walltime, cores)
+    begin = earliest(plan, counters, walltime, cores)
+    change_plan(plan, counters, begin, begin + walltime, -cores)
+    return begin
 
 
 @kernel

@@ -21,14 +21,10 @@ from queuesmith.engine.kernels.constants import (
 )
 from queuesmith.engine.kernels.line import some_line_keeps
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, end_job, next_instant, start_job
+from queuesmith.engine.kernels.rule_based_lines import UPKEEP_TYPE, Upkeep, let_go, let_wait
+from queuesmith.engine.kernels.rule_based_pass import start_by_strategy
 from queuesmith.engine.kernels.rules import RULES_TYPE, Rules, choose
-from queuesmith.engine.kernels.strategy_queue import (
-    STRATEGY_QUEUE_TYPE,
-    StrategyQueue,
-    join_pool,
-    start_by_strategy,
-    take_out_started,
-)
+from queuesmith.engine.kernels.strategy_queue import STRATEGY_QUEUE_TYPE, StrategyQueue
 
 RECOUNT_BELOW = 1e-3  # of the highest sum so far
 
@@ -46,6 +42,7 @@ class RuleBasedReplay(NamedTuple):
     """A replay under a rule base, or under two that choose order and algorithm."""
 
     pool: StrategyQueue
+    upkeep: Upkeep
     tally: Tally
     rules: Rules
     more_rules: Rules
@@ -56,6 +53,7 @@ class RuleBasedReplay(NamedTuple):
 RULE_BASED_TYPE = types.NamedTuple(
     [
         STRATEGY_QUEUE_TYPE,
+        UPKEEP_TYPE,
         types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
         RULES_TYPE,
         RULES_TYPE,
@@ -173,11 +171,11 @@ def start_by_rules(ruled, describe, score_queue, now, cores):
     before = counters[STARTED]
     if counters[WAITING] == 1 and not some_line_keeps(pool.lines):
         start_job(replay, pool.following[len(pool.following) - 1], now)
-        take_out_started(pool, before)
+        let_go(pool, ruled.upkeep, before, len(ruled.upkeep.place) > 0)
         done = True
     else:
         strategy = choose_strategy(ruled, describe, now, cores)
-        done = start_by_strategy(pool, strategy, score_queue, now, cores)
+        done = start_by_strategy(pool, ruled.upkeep, strategy, score_queue, now, cores)
     for i in range(before, counters[STARTED]):
         tally_waiting(tally, replay.jobs, replay.started[i], -1.0)
     return done
@@ -196,7 +194,7 @@ def replay_ruled(ruled, describe, score_queue, cores):
         complete_tallied(ruled, now)
         job, last = arrive(replay, now)
         for newcomer in range(job, last):
-            join_pool(ruled.pool, newcomer)
+            let_wait(ruled.pool, ruled.upkeep, newcomer)
             tally_waiting(ruled.tally, replay.jobs, newcomer, 1.0)
         going = start_by_rules(ruled, describe, score_queue, now, cores)
         going = going and counters[WORK] <= counters[MOST_WORK]

@@ -7,16 +7,24 @@ import numpy as np
 from numba import types
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REAL_TABLE, FROZEN_REALS, INTS, REALS
+from queuesmith.compiled.arrays import (
+    FROZEN_INTS,
+    FROZEN_REAL_TABLE,
+    FROZEN_REALS,
+    INT_TABLE,
+    REAL_TABLE,
+    REALS,
+)
 
 FUZZY, RIGID = range(2)
+NOTHING_LEFT = -750.0  # the exponential of less is 0
 
 
 class Rules(NamedTuple):
     """Fuzzy or rigid rules, ready to choose."""
 
     kind: Any  # one number
-    centre: Any  # fuzzy: a row a rule, a column a feature
+    centre: Any  # fuzzy: a row a feature, a column a rule, so that rules are computed side by side
     precision: Any  # 1 / (2 width**2)
     height: Any  # logarithm of the density at the centre, a number a rule
     weight: Any  # a row a rule, a column a choice
@@ -24,7 +32,9 @@ class Rules(NamedTuple):
     intervals: Any  # how many intervals each feature has
     choice: Any  # a number a class
     membership: Any  # room for one number a rule
-    count: Any  # how often each rule decided
+    total: Any  # room for one number a choice
+    count: Any  # a row a rule, a column a choice: how often it decided, and that was chosen
+    seen: Any  # a row a rule, a column a feature: the sum over the states in which it decided
 
 
 RULES_TYPE = types.NamedTuple(
@@ -38,7 +48,9 @@ RULES_TYPE = types.NamedTuple(
         FROZEN_INTS,
         FROZEN_INTS,
         REALS,
-        INTS,
+        REALS,
+        INT_TABLE,
+        REAL_TABLE,
     ],
     Rules,
 )
@@ -50,37 +62,58 @@ def choose_fuzzily(rules, state):
 
     Memberships are relative to the highest, which changes no choice and cannot underflow to 0.
     """
-    count, features = rules.centre.shape
-    highest = -np.inf
-    for rule in range(count):
-        logarithm = rules.height[rule]
-        for feature in range(features):
-            distance = state[feature] - rules.centre[rule, feature]
-            logarithm -= distance * distance * rules.precision[rule, feature]
-        rules.membership[rule] = logarithm
-        highest = max(highest, logarithm)
-    for rule in range(count):
-        rules.membership[rule] = math.exp(rules.membership[rule] - highest)
-    best_choice, best_weight = 0, -np.inf
-    for choice in range(rules.weight.shape[1]):
-        weight = 0.0
-        for rule in range(count):
-            weight += rules.membership[rule] * rules.weight[rule, choice]
-        if weight > best_weight:
-            best_choice, best_weight = choice, weight
-    count_deciding_rule(rules, best_choice)
+    weigh_rules(rules, state)
+    total = rules.total
+    total[:] = 0.0
+    for rule in range(len(rules.membership)):
+        membership = rules.membership[rule]
+        if membership > 0.0:
+            for choice in range(len(total)):
+                total[choice] += membership * rules.weight[rule, choice]
+    best_choice = 0
+    for choice in range(1, len(total)):
+        if total[choice] > total[best_choice]:
+            best_choice = choice
+    note_decision(rules, deciding_rule(rules, best_choice), best_choice, state)
     return best_choice
 
 
 @kernel
-def count_deciding_rule(rules, choice):
-    """Note which rule contributed most to a choice."""
+def weigh_rules(rules, state):
+    """Compute how far the state fits each rule, as a share of the one that it fits most."""
+    membership = rules.membership
+    for rule in range(len(membership)):
+        membership[rule] = rules.height[rule]
+    for feature in range(len(rules.centre)):
+        value = state[feature]
+        for rule in range(len(membership)):
+            distance = value - rules.centre[feature, rule]
+            membership[rule] -= distance * distance * rules.precision[feature, rule]
+    highest = -np.inf
+    for rule in range(len(membership)):
+        highest = max(highest, membership[rule])
+    for rule in range(len(membership)):
+        distance = membership[rule] - highest
+        membership[rule] = math.exp(distance) if distance > NOTHING_LEFT else 0.0
+
+
+@kernel
+def note_decision(rules, rule, choice, state):
+    """Note which rule decided in a state, and what was chosen."""
+    rules.count[rule, choice] += 1
+    for feature in range(len(state)):
+        rules.seen[rule, feature] += state[feature]
+
+
+@kernel
+def deciding_rule(rules, choice):
+    """Return which rule contributed most to a choice; of equals the first."""
     deciding, most = 0, -np.inf
     for rule in range(len(rules.membership)):
         contribution = rules.membership[rule] * rules.weight[rule, choice]
         if contribution > most:
             deciding, most = rule, contribution
-    rules.count[deciding] += 1
+    return deciding
 
 
 @kernel
@@ -92,8 +125,9 @@ def choose_rigidly(rules, state):
         while state[feature] > rules.bounds[feature, interval]:
             interval += 1
         rule = rule * rules.intervals[feature] + interval
-    rules.count[rule] += 1
-    return rules.choice[rule]
+    choice = rules.choice[rule]
+    note_decision(rules, rule, choice, state)
+    return choice
 
 
 @kernel

@@ -100,3 +100,32 @@ def list_has_room_now(plan, counters, walltime, cores):
         if plan.free[i] < cores:
             return False
     return True
+
+
+@kernel
+def reserve_in_list(plan, counters, walltime, cores):
+    """Take cores for a job at the earliest instant that has room, and return that instant.
+
+    It begins where a step begins, so one look at the list finds both ends; the list must have room
+    for one step more.
+    """
+    steps, first, last = counters[STEPS], 0, 0
+    while plan.free[last] < cores or (
+        last + 1 < steps and plan.time[last + 1] - plan.time[first] < walltime
+    ):
+        if plan.free[last] < cores:
+            first = last + 1
+        last += 1
+    begin = plan.time[first]
+    end = begin + walltime
+    last += 1
+    if last == steps or plan.time[last] != end:
+        for i in range(steps, last, -1):
+            plan.time[i] = plan.time[i - 1]
+            plan.free[i] = plan.free[i - 1]
+        plan.time[last] = end
+        plan.free[last] = plan.free[last - 1]
+        counters[STEPS] = steps + 1
+    for i in range(first, last):
+        plan.free[i] -= cores
+    return begin

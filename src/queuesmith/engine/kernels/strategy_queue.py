@@ -11,16 +11,13 @@ from queuesmith.engine.kernels.constants import (
     ACTIVE,
     BAD_JOB,
     BAD_TIME,
-    DEPTH,
     FREE,
     NEVER,
     NOBODY,
-    PLAN,
     STARTED,
     TAIL,
     TOO_WIDE,
     WAITING,
-    WORK,
 )
 from queuesmith.engine.kernels.line import (
     LINES_TYPE,
@@ -31,9 +28,7 @@ from queuesmith.engine.kernels.line import (
     new_lines,
     next_in_line,
 )
-from queuesmith.engine.kernels.passes import start_in_line, start_in_queue
 from queuesmith.engine.kernels.plan import RESERVATION_PLAN_TYPE, ReservationPlan
-from queuesmith.engine.kernels.planned_pass import start_as_planned
 from queuesmith.engine.kernels.queue import join_at_end, sort_queue
 from queuesmith.engine.kernels.replay import REPLAY_TYPE, SCORER_TYPE, Replay
 
@@ -70,12 +65,18 @@ STRATEGY_QUEUE_TYPE = types.NamedTuple(
 
 
 def new_strategy_queue(
-    replay: Replay, plan: ReservationPlan, ranks: Any, keep: Any, strategies: Any, parameters: Any
+    replay: Replay,
+    plan: ReservationPlan,
+    ranks: Any,
+    keep: Any,
+    job: Any,
+    strategies: Any,
+    parameters: Any,
 ) -> StrategyQueue:
     """Return a pool in which nobody waits."""
     anchor = len(replay.jobs.submit)
     ring = np.full((2, anchor + 1), anchor, np.int32)
-    lines = new_lines(ranks, keep)
+    lines = new_lines(ranks, keep, job)
     return StrategyQueue(replay, plan, lines, ring[0], ring[1], strategies, parameters)
 
 
@@ -139,31 +140,6 @@ def queue_sorted(pool, order, score_queue, now, cores):
     if scored:
         sort_queue(pool.replay.jobs, pool.replay.queue, pool.replay.counters)
     return scored
-
-
-@kernel
-def start_by_strategy(pool, strategy, score_queue, now, cores):
-    """Run one scheduling pass by one of the strategies; tells whether it could be done."""
-    replay, counters = pool.replay, pool.replay.counters
-    order, backfill = pool.strategies[strategy, 0], pool.strategies[strategy, 1]
-    before = counters[STARTED]
-    if backfill == PLAN or order < 0:
-        counters[WORK] += counters[WAITING]
-    if backfill == PLAN:
-        counters[DEPTH] = pool.strategies[strategy, 2]
-        if not queue_sorted(pool, order, score_queue, now, cores):
-            return False
-        start_as_planned(replay, pool.plan, now)
-    elif order >= 0:
-        line = line_of(pool.lines, order)
-        first = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
-        start_in_line(replay, line, now, first, backfill)
-    else:
-        if not queue_scored(pool, -1 - order, score_queue, now, cores):
-            return False
-        start_in_queue(replay, now, backfill)
-    take_out_started(pool, before)
-    return True
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 Search, bound and solvers work together. All heuristics begin. The configuration LP bounds the
 makespan and prices the jobs; beams that follow the prices, and annealing, find short plans. A tree
-under the same prices looks through all plans of few jobs; CP-SAT, started from the best plan and
-the bound, works on more. Whatever was found and proven when time is up is returned.
+under the same prices looks through all plans of few jobs, and needs no beams before it; CP-SAT,
+started from the best plan and the bound, works on more. Whatever was found and proven when time is
+up is returned.
 
 Named after the slot model of Blanco et al., which it is meant to replace; see `slots` for that one.
 """
@@ -116,7 +117,7 @@ def solve_oas(
     check_fits(federation, jobs, saturation)
     for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
         solver_library(module)
-    load_kernels()
+    load_kernels(len(jobs))
     began = time.perf_counter()
     starts = _starts(federation, jobs, saturation, start, began + START_SHARE * seconds)
     incumbent = new_incumbent(starts[0], seconds, began=began, report=progress)
@@ -202,7 +203,7 @@ def improve(search: ModeSearch) -> None:
     prover = prover_of(search)
     few = len(search.packed.modes.jobs) <= AT_ONCE_JOBS
     share = 1.0 if prover is None else TREE_SEARCH if few else OTHER_SEARCH
-    for thread in search_for(search, share * seconds, search.workers):
+    for thread in search_for(search, share * seconds, search.workers, beams=not few):
         thread.join()
     if prover is None or incumbent.halt[0]:
         return

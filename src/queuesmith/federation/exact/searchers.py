@@ -26,11 +26,18 @@ COUNTED_TURNS = 24
 ROUND = 2.0
 
 
-def search_for(search: ModeSearch, seconds: float, workers: int) -> list[threading.Thread]:
-    """Start so many threads that search until time is up, and return them to be joined."""
+def search_for(
+    search: ModeSearch, seconds: float, workers: int, *, beams: bool = True
+) -> list[threading.Thread]:
+    """Start so many threads that search until time is up, and return them to be joined.
+
+    Without beams they only anneal.
+    """
     ends = time.perf_counter() + seconds
     threads = [
-        threading.Thread(target=_take_turns, args=(search, ends, number, workers), daemon=True)
+        threading.Thread(
+            target=_take_turns, args=(search, ends, number, workers, beams), daemon=True
+        )
         for number in range(workers)
     ]
     for thread in threads:
@@ -38,13 +45,13 @@ def search_for(search: ModeSearch, seconds: float, workers: int) -> list[threadi
     return threads
 
 
-def _take_turns(search: ModeSearch, ends: float, number: int, workers: int) -> None:
+def _take_turns(search: ModeSearch, ends: float, number: int, workers: int, beams: bool) -> None:
     """Take turns: a beam, then annealing from the best plan."""
     rng = np.random.default_rng([search.seed, number])
     turn = number
     while (left := ends - time.perf_counter()) > 0 and not search.incumbent.halt[0]:
         spent = 0.0
-        if search.bound is not None:
+        if beams and search.bound is not None:
             began = time.perf_counter()
             _beam(search, search.bound.price, turn, rng)
             spent = time.perf_counter() - began

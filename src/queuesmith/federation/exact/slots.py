@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
+from queuesmith.compiled import load
 from queuesmith.federation.exact.mode_search import ModeSearch
 from queuesmith.federation.exact.modes import Modes, list_modes
 from queuesmith.federation.exact.oas import improve, new_incumbent
@@ -29,6 +30,7 @@ from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs, check_fits
 from queuesmith.federation.model.placed import last_end
 from queuesmith.federation.options import PlaceOptions
+from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.schedule import Schedule
 
 
@@ -78,7 +80,7 @@ def solve_slots(
     size = whole_number("the slot size", slot, 1, "Give whole seconds, for example 300000.")
     positive("the number of seconds", seconds, "Give for example 60.")
     check_fits(federation, jobs)
-    load_kernels()
+    load(run_heuristic)
     began = time.perf_counter()
     start = slotted_heuristic(federation, jobs, size)
     theta = int(slots_until(start, size).max())
@@ -159,7 +161,7 @@ def best_in_slots(
     size = whole_number("the slot size", slot, 1, "Give whole seconds, for example 300000.")
     positive("the number of seconds", seconds, "Give for example 10.")
     check_fits(federation, jobs)
-    load_kernels()
+    load_kernels(len(jobs))
     began = time.perf_counter()
     first = slotted_heuristic(federation, jobs, size)
     true = list_modes(federation, jobs, also=[first])

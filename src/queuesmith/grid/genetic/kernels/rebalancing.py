@@ -146,15 +146,21 @@ def rebalance_literally(problem, individual, work):
     return False
 
 
+@kernel
+def move_or_swap(problem, individual, random):
+    """Move a job or swap two, whichever chance says."""
+    if uniform(random) < 0.5:
+        move_at_random(problem, individual, random)
+    else:
+        swap_at_random(problem, individual, random)
+
+
 @mutation
 def mutate_rebalance_literal(problem, individual, parameter, work):
     """Rebalancing as printed: with the probability of the parameter, then a move or a swap."""
     if uniform(work.random) < parameter:
         rebalance_literally(problem, individual, work)
-    if uniform(work.random) < 0.5:
-        move_at_random(problem, individual, work.random)
-    else:
-        swap_at_random(problem, individual, work.random)
+    move_or_swap(problem, individual, work.random)
     settle(problem, individual)
 
 
@@ -175,8 +181,6 @@ def mutate_rebalance_or_mutate(problem, individual, parameter, work):
     """With the probability of the parameter rebalance, otherwise move or swap."""
     if uniform(work.random) < parameter:
         rebalance(problem, individual, work)
-    elif uniform(work.random) < 0.5:
-        move_at_random(problem, individual, work.random)
     else:
-        swap_at_random(problem, individual, work.random)
+        move_or_swap(problem, individual, work.random)
     settle(problem, individual)

@@ -1,0 +1,111 @@
+"""The learners of the genetic fuzzy study: the paper's, unchanged, and extensions of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from queuesmith.base.registry import known
+from queuesmith.learning.method import Method
+from queuesmith.learning.methods import make_method
+from queuesmith.policy.strategies import STRATEGIES
+from queuesmith.schedule.starvation import DEFAULT_FACTOR
+
+THIRTEEN = tuple(STRATEGIES)
+#: Strategies that leave room for jobs to come, which the thirteen do not.
+KEEPING = (
+    "fcfs+easy",
+    "group+easy",
+    "group",
+    *(f"group+easy+keep(share={share})" for share in (0, 0.1, 0.2, 0.3, 0.4)),
+)
+
+
+@dataclass(frozen=True)
+class Approach:
+    """A learner of the study.
+
+    Parameters
+    ----------
+    title
+        What the page calls it.
+    kind
+        The method of the product, by its name there.
+    settings
+        How it differs from the method's defaults.
+    longest_wait
+        How many times as long as under EASY a group may wait; None for no limit, as in the paper.
+    ours
+        Whether it is an extension of ours, not the paper's.
+    """
+
+    title: str
+    kind: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    longest_wait: float | None = None
+    ours: bool = False
+
+    def method(self, others: Mapping[str, Any] | None = None) -> Method:
+        """Return the learner, with other settings where these are given."""
+        return make_method(self.kind, **{**self.settings, **(others or {})})
+
+    @property
+    def parameters(self) -> list[str]:
+        """What can be set."""
+        return [each.name for each in fields(make_method(self.kind))]
+
+
+APPROACHES = {
+    "prob": Approach("PROB", "prob"),
+    "pitts": Approach("PITTS", "pitts"),
+    "cca": Approach("CCA", "cca"),
+    "ours": Approach("tune, the thirteen", "pittsburgh", longest_wait=DEFAULT_FACTOR, ours=True),
+    "keep": Approach(
+        "tune, cores kept free",
+        "pittsburgh",
+        {"strategies": KEEPING},
+        longest_wait=DEFAULT_FACTOR,
+        ours=True,
+    ),
+}
+#: What was learned before there was a guard, and is kept as a warning; it cannot be made again.
+BEFORE_THE_GUARD = {"unguarded": "cores kept free, no guard"}
+#: What extensions of ours were chosen on.
+CHOSEN_ON = {
+    "ours": "`tune` as it is by default, with the thirteen strategies; how it mutates was chosen "
+    "on one generated log, which is not among these.",
+    "keep": f"the same with other strategies ({', '.join(KEEPING)}): a plain grid of shares, "
+    "chosen before any run; that keeping cores free helps at all had been seen on these logs.",
+}
+
+
+def find_approach(name: str) -> Approach:
+    """Return a learner of the study by its name."""
+    return APPROACHES[known("approach", name, list(APPROACHES))]
+
+
+def parse_settings(texts: Sequence[str], approaches: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read ``name=value`` and ``approach:name=value``; return settings for each approach.
+
+    A name without an approach is for all of those given, and one that an approach does not have
+    is an error. Values are written as in JSON.
+    """
+    found: dict[str, dict[str, Any]] = {name: {} for name in approaches}
+    for text in texts:
+        key, _, value = text.partition("=")
+        own, _, parameter = key.rpartition(":")
+        meant = [known("approach", own, list(approaches))] if own else list(approaches)
+        for name in meant:
+            known(f"parameter of '{name}' called", parameter, find_approach(name).parameters)
+            found[name][parameter] = _value(text, value)
+    return found
+
+
+def _value(text: str, value: str) -> Any:
+    try:
+        content = json.loads(value)
+    except ValueError:
+        raise SystemExit(f"--set {text} has no value that JSON knows: write NAME=0.2.") from None
+    return tuple(content) if isinstance(content, list) else content

@@ -1,0 +1,56 @@
+"""Rolling origins of the genetic fuzzy study: learn on months 1 to k, judge on month k + 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import queuesmith as qs
+from papers import genetic_fuzzy_logs as logs
+from papers.genetic_fuzzy_runs import Runs
+from papers.genetic_fuzzy_worth import OBJECTIVE
+from papers.kept_pieces import KeptPieces
+from papers.study import markdown
+from queuesmith.learning.methods import make_method
+from queuesmith.learning.rolling import roll
+
+#: The beginning of the names of these pieces, behind that of the log.
+ROLLED = "rolled"
+#: Generations of each origin: a quarter of what `tune` has, for one learns so many times.
+GENERATIONS = 10
+
+
+def rolled(runs: Runs, *, origins: int, seed: int) -> dict[str, Any] | None:
+    """Return what learning again for each of the last months brings."""
+
+    def make() -> dict[str, Any]:
+        found = roll(
+            runs.log,
+            qs.Cluster(logs.CORES),
+            OBJECTIVE,
+            make_method("pittsburgh", generations=GENERATIONS),
+            origins=origins,
+            seed=seed,
+            workers=runs.workers,
+        )
+        return {"rows": [origin.row() for origin in found]}
+
+    return runs.piece(f"{ROLLED} {origins} times, seed {seed}", make)
+
+
+def rolling_table(kept: KeptPieces) -> str:
+    """Return the table of all that was rolled."""
+    rows = [
+        {"log": name.partition(",")[0], **row}
+        for name in kept.names()
+        if f": {ROLLED} " in name
+        for row in kept[name]["rows"]
+    ]
+    if not rows:
+        return ""
+    better = sum(float(row["over best fixed (%)"] or 0) > 0 for row in rows)
+    note = (
+        f"`queuesmith roll --generations {GENERATIONS}`: learned with the guard on, on all jobs up "
+        "to a day, judged on the next 30 days. Better than the best fixed strategy of the jobs "
+        f"learned from in {better} of {len(rows)} months."
+    )
+    return f"## Learned again each month\n\n{note}\n\n{markdown(rows)}"

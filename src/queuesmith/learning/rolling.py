@@ -1,0 +1,158 @@
+"""Learn again each month: on all jobs so far, judged on those of the next month."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.errors import WorkloadError
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.fitting import jobs_that_fit
+from queuesmith.engine.simulate import as_machine
+from queuesmith.learning.method import Method
+from queuesmith.learning.result import Tuned
+from queuesmith.learning.tune import BASELINE, tune
+from queuesmith.learning.verdict import Verdict
+from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.starvation import DEFAULT_FACTOR
+from queuesmith.study.runner import simulate_many
+from queuesmith.workload import Workload
+
+DAY = 86_400
+#: How long one learns and judges at a time, in days.
+MONTH = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What was learned up to an instant, and what it was worth in the time after it.
+
+    Parameters
+    ----------
+    day
+        Days from the first submission up to which jobs were learned from.
+    tuned
+        What was learned.
+    next
+        The verdict on the jobs of the next period.
+    """
+
+    day: float
+    tuned: Tuned
+    next: Verdict
+
+    def row(self) -> dict[str, Any]:
+        """Return a row of a table; gains in per cent, waits in days."""
+        waits = self.next.waits
+        return {
+            "learned up to day": round(self.day),
+            "jobs learned from": len(self.tuned.learning.learned),
+            "jobs judged": len(self.next.learned),
+            "best fixed": self.tuned.best_fixed,
+            "over fcfs+easy (%)": _value(self.next, "baseline"),
+            "over best fixed (%)": _value(self.next, "best_fixed"),
+            **{
+                f"longest wait (d), {part.replace('_', ' ')}": round(
+                    max(each.longest for each in waits[part].values()) / DAY, 2
+                )
+                for part in ("baseline", "learned")
+            },
+            "beyond a week": sum(each.beyond_a_week for each in waits["learned"].values()),
+        }
+
+
+def roll(
+    workload: Workload,
+    cluster: Cluster | NodeCluster | None = None,
+    objective: str | Objective | None = None,
+    method: str | Method = "pittsburgh",
+    *,
+    days: float = MONTH,
+    origins: int = 3,
+    longest_wait: float | None = DEFAULT_FACTOR,
+    cores: int | None = None,
+    strict: bool = False,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Origin]:
+    """Learn on the jobs of months 1 to k and judge on month k + 1, for the last k of the log.
+
+    Operators learn again from time to time; this shows what that would have brought.
+
+    Parameters
+    ----------
+    workload, cluster, objective, method, longest_wait, cores, strict, seed, workers
+        As for ``tune``.
+    days
+        How long a month is.
+    origins
+        For how many months, the last of the log, one learns and judges.
+    progress
+        Is called with the share that is done.
+
+    >>> from queuesmith import demo_workload
+    >>> from queuesmith.learning.rolling import roll
+    >>> found = roll(demo_workload(), days=2, origins=2)  # doctest: +SKIP
+    """
+    positive("the number of days", days, "Give for example 30.")
+    whole_number("the number of origins", origins, 1, "Give for example 3.")
+    machine = as_machine(workload, cluster, cores)
+    jobs = jobs_that_fit(workload, machine, strict=strict)
+    found = []
+    for number, (day, before, after) in enumerate(_parts(jobs, days, origins)):
+        tuned = tune(
+            before,
+            machine,
+            objective,
+            method,
+            longest_wait=longest_wait,
+            seed=seed,
+            split=None,
+            workers=workers,
+        )
+        found.append(Origin(day, tuned, _judged(after, machine, tuned, workers)))
+        if progress is not None:
+            progress((number + 1) / origins)
+    return found
+
+
+def _judged(
+    jobs: Workload, machine: Cluster | NodeCluster, tuned: Tuned, workers: int | None
+) -> Verdict:
+    policies: list[AnyPolicy] = [tuned.policy, BASELINE, as_policy(tuned.best_fixed)]
+    ours, easy, fixed = simulate_many(jobs, machine, policies, workers=workers)
+    verdict = tuned.learning
+    return Verdict(tuned.objective, ours, easy, fixed, verdict.guards, verdict.starving)
+
+
+def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, Workload, Workload]]:
+    """Yield for each origin its day, the jobs before it, and those of the next period."""
+    begin = int(jobs.submit[0])
+    months = int(jobs.span // (days * DAY))
+    if months <= origins:
+        raise WorkloadError(
+            f"workload '{jobs.name}' has {jobs.span / DAY:,.1f} days, but {origins} origins of "
+            f"{days:g} days need more than {(origins + 1) * days:g}. Give fewer origins, or fewer "
+            "days."
+        )
+    for month in range(months - origins, months):
+        border = begin + month * days * DAY
+        after = (jobs.submit >= border) & (jobs.submit < border + days * DAY)
+        before = jobs.submit < border
+        if not np.any(after) or not np.any(before):
+            raise WorkloadError(
+                f"workload '{jobs.name}' has no jobs in the {days:g} days from day "
+                f"{month * days:g} on. Give longer months."
+            )
+        yield month * days, jobs.select(before), jobs.select(after)
+
+
+def _value(verdict: Verdict, part: str) -> float | None:
+    gain = verdict.improvement_percent[part]
+    return None if gain is None else round(gain, 2)
