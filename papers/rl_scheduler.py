@@ -360,7 +360,8 @@ row shows the middle one). This way was chosen on other logs (`python -m
 papers.rl_scheduler_choice`).
 What is missing was not learned in the time there was. The fixed order beside it is the best of
 FCFS, SJF, F1, SAF, WFP3 and UNICEP (mended) on the very sequences judged, which nobody could have
-known before. Asked: lower on at least 3 of 4 logs, and nowhere higher by 2 %. {verdict}.
+known before. Asked: lower on at least 3 of 4 logs, and nowhere higher by 2 %.
+Outcome: {verdict}.
 
 {rows}
 
