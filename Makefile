@@ -16,7 +16,7 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 
 test: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
-	$(BIN)/pytest -n 3 --dist worksteal  # some tests wait for daemons and browsers
+	$(BIN)/pytest -n 2 --dist worksteal
 
 uncompiled: $(VENV)/.dev  ## run the tests of kernels once more, as plain Python that a debugger sees
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "uncompiled and not data"

@@ -95,7 +95,8 @@ def test_steps_solved_elsewhere_come_in_their_order_with_the_same_optima():
     told = []
     here = gap(steps, seconds=5)
     there = gap(steps, seconds=5, engine=InlineEngine(2), progress=told.append)
-    assert told == [4, 5]
+    assert told == sorted(told)  # how many are told of at once hangs on the clock
+    assert told[-1] == 5
     for name in ("jobs", "policy", "value", "lower_bound", "status"):
         assert there.column(name).tolist() == here.column(name).tolist()
     assert set(here.column("status")) == {"optimal"}
