@@ -79,7 +79,7 @@ def test_the_sections_tell_both_parts_of_the_log_side_by_side(tuned):
     worth = html_of(sections[0])
     gain = tuned.held_out.improvement["baseline"].value
     word = "better" if gain >= 0 else "worse"
-    assert f"On jobs it did not see it is {abs(gain):.1f} % {word}" in worth
+    assert f"On jobs it did not see, the learned policy is {abs(gain):.1f} % {word}" in worth
     assert worth.count("<small>learned on</small>") == worth.count("<small>not seen</small>") == 3
     assert "first 70 %" in worth
     rules = html_of(sections[2])

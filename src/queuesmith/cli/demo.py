@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from queuesmith.workload import Workload
 
 DEMO_POLICIES = ("fcfs", "fcfs+easy", "fcfs+conservative", "sjf+easy", "wfp3+easy", "group+easy")
-#: Users of groups 1 and 2 come before all others.
-OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
-SEED = 1
 #: Budgets that take seconds on two cores; the commands' defaults are larger.
 GENERATIONS, FRONT_GENERATIONS = 20, 10
 
@@ -81,19 +78,17 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
     """Learn a policy, and print what it is worth on jobs seen and not seen."""
     from queuesmith.cli.learning import print_tuned
     from queuesmith.learning import tune
-    from queuesmith.learning.coevolution import Coevolution
+    from queuesmith.learning.evolution import Pittsburgh
 
-    tell("Learning a policy from the first 70 % of the log, for groups 1 and 2.", quiet=quiet)
-    # Four methods were tried on this log when the demo was made, and this one was taken for how it
-    # did on the last 30 %: an example, not evidence that it wins elsewhere.
-    tell("The method was chosen for this log, so see it as an example, not as proof.", quiet=quiet)
-    method = Coevolution(generations=GENERATIONS, seeded=1)
+    tell(
+        "Learning a policy from the first 70 % of the log, as "
+        f"'queuesmith tune --generations {GENERATIONS}' does.",
+        quiet=quiet,
+    )
     with progress("learning", quiet=quiet) as report:
         tuned = tune(
             workload,
-            objective=OBJECTIVE,
-            method=method,
-            seed=SEED,
+            method=Pittsburgh(generations=GENERATIONS),
             progress=lambda state: report(state.share),
         )
     print_tuned(tuned)
@@ -120,6 +115,5 @@ def _front(tuned: Tuned, quiet: bool) -> Front | None:
             tuned.objective,
             [tuned.best_fixed, tuned.policy],
             FrontSearch(generations=FRONT_GENERATIONS),
-            seed=SEED,
             progress=lambda state: report(state.share),
         )

@@ -14,7 +14,9 @@ from queuesmith.policy.rules import FuzzyRules
 from queuesmith.policy.sentences import sentences
 from queuesmith.report.caution import is_untrue, refusal
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
+from queuesmith.report.group_waits import CAPTION, DAY, wait_rows
 from queuesmith.report.html import write_report
+from queuesmith.report.html_rows import html_row, html_rows, scrolling_table
 from queuesmith.report.wording import plain, scale_of
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.confidence import Interval
@@ -115,7 +117,7 @@ def terminal_rows(tuned: Tuned) -> list[dict[str, str]]:
             "policy": "fcfs+easy" if part == "baseline" else part.replace("_", " "),
             f"{head}{unit}": plain(verdict.values[part].value / scale.factor),
             "learned is better by (%)": _gain_text(verdict.improvement.get(part)),
-            "longest wait (d)": plain(max(verdict.longest_waits[part].values()) / 86_400),
+            "longest wait (d)": plain(max(verdict.longest_waits[part].values()) / DAY),
         }
         for jobs, verdict in known.items()
         for part in verdict.schedules
@@ -142,18 +144,15 @@ def tuning_conclusion(
 
 
 def _worth(tuned: Tuned, *said: str) -> str:
-    caption = (
-        f"<h3>{escape(str(tuned.objective))}<small> {tuned.objective.better} is better</small></h3>"
-    )
     sentence = f'<p class="verdict">{escape(_sentence(tuned))}</p>'
     guards = "".join(
         f"<p>{escape(each)}</p>" for each in (*tuned.no_worse_sentences(), *filter(None, said))
     )
-    return f"{sentence}{guards}{caption}{_table(tuned)}{_note(tuned)}"
+    return f"{sentence}{guards}{_table(tuned)}{_note(tuned)}"
 
 
 def _sentence(tuned: Tuned) -> str:
-    """Say what the table shows."""
+    """Say what the learning did; what it is worth on other jobs, the conclusion says."""
     seen = tuned.learning.improvement["baseline"]
     fixed = tuned.learning.improvement["best_fixed"]
     text = (
@@ -161,11 +160,7 @@ def _sentence(tuned: Tuned) -> str:
         f"learned is {_better(seen)} than FCFS with EASY and {_better(fixed)} than "
         f"{tuned.best_fixed}, the best fixed strategy, on the jobs it learned from."
     )
-    if tuned.held_out is None:
-        return f"{text} It was not judged on other jobs."
-    unseen = tuned.held_out.improvement["baseline"]
-    fixed = tuned.held_out.improvement["best_fixed"]
-    return f"{text} On jobs it did not see it is {_better(unseen)} and {_better(fixed)}."
+    return text if tuned.held_out else f"{text} It was not judged on other jobs."
 
 
 def _better(gain: Interval | None) -> str:
@@ -178,36 +173,35 @@ def _table(tuned: Tuned) -> str:
     verdicts = {"learned on": tuned.learning, "not seen": tuned.held_out}
     known = {part: verdict for part, verdict in verdicts.items() if verdict is not None}
     scale = scale_of(tuned.objective, [i.value for v in known.values() for i in v.values.values()])
-    heads = "".join(
-        f'<th scope="col">value<small>{part}</small></th>'
-        f'<th scope="col">learned is better by<small>{part}</small></th>'
-        f'<th scope="col">utilisation<small>{part}</small></th>'
-        for part in known
-    )
+    objective = escape(f"{tuned.objective}, {scale.unit}".removesuffix(", "))
+    columns = (objective, "learned is better by", "longest wait, d")
     names = {
         "baseline": "FCFS with EASY",
         "best_fixed": f"best fixed: {tuned.best_fixed}",
         "learned": f"learned: {tuned.policy}",
     }
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>'
-        + "".join(_cells(verdict, part, scale.factor) for verdict in known.values())
-        + "</tr>"
-        for part, name in names.items()
-    )
-    return (
-        f'<div class="scroll"><table><thead><tr><th scope="col">policy</th>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+    return scrolling_table(
+        ("policy", *(f"{head}<small>{part}</small>" for part in known for head in columns)),
+        (
+            html_row(
+                escape(name),
+                *(
+                    cell
+                    for verdict in known.values()
+                    for cell in _cells(verdict, part, scale.factor)
+                ),
+            )
+            for part, name in names.items()
+        ),
     )
 
 
-def _cells(verdict: Verdict, part: str, factor: float) -> str:
+def _cells(verdict: Verdict, part: str, factor: float) -> tuple[str, str, str]:
     value, gain = verdict.values[part], verdict.improvement.get(part)
-    shares = f"{100 * verdict.schedules[part].value('utilization'):.2f} %"
     return (
-        f"<td>{plain(value.value / factor)}{_range(value, factor)}</td>"
-        f"<td>{'' if gain is None else f'{gain.value:.1f} %{_range(gain, 1)}'}</td>"
-        f"<td>{shares}</td>"
+        f"{plain(value.value / factor)}{_range(value, factor)}",
+        "" if gain is None else f"{gain.value:.1f} %{_range(gain, 1)}",
+        plain(max(verdict.longest_waits[part].values()) / DAY),
     )
 
 
@@ -223,7 +217,8 @@ def _note(tuned: Tuned) -> str:
     else:
         text = (
             f"Learned on the jobs submitted in the first {100 * tuned.split:g} % of the log's "
-            "time, judged on the rest; the best fixed strategy was chosen on the same first part."
+            "time, judged on the rest; the best fixed strategy was chosen on the same first part. "
+            f"Of {tuned.objective}, {tuned.objective.better} is better."
         )
     if any(i.low is not None for i in tuned.learning.values.values()):
         text += " Below a value: its 95 % confidence interval, where there are weeks enough."
@@ -304,7 +299,9 @@ def _groups(tuned: Tuned) -> Content:
         "<p>The average response time, weighted by the work of jobs (AWRT), under FCFS with EASY "
         f"and under the learned policy. Over {_parts(tuned)[_judged(tuned)]}: {gains}.</p>"
     )
-    return [text, draw_group_changes(verdicts)]
+    judged = (tuned.held_out or tuned.learning).schedules
+    waits = wait_rows({part.replace("_", " "): each for part, each in judged.items()})
+    return [text, draw_group_changes(verdicts), f"<p>{CAPTION}</p>{html_rows(waits)}"]
 
 
 # -- against what could be had -------------------------------------------------------------------

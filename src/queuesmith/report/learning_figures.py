@@ -15,7 +15,7 @@ from queuesmith.learning.result import Tuned
 from queuesmith.learning.verdict import Verdict
 from queuesmith.report.drawing import WIDE_RANGE
 from queuesmith.report.figure_data import Floats
-from queuesmith.report.wording import duration, metric_title, time_scale
+from queuesmith.report.wording import duration, metric_title, scale_of, time_scale
 from queuesmith.schedule.measures import awrt_by_group
 
 if TYPE_CHECKING:
@@ -78,14 +78,6 @@ def draw_convergence(tuned: Tuned) -> go.Figure:
     import plotly.graph_objects as go
 
     data = convergence_data(tuned)
-    figure = go.Figure()
-    for name, values, look in (
-        ("mean of the generation", data.mean, {"color": HISTORY_COLOUR, "dash": "dot"}),
-        ("best so far", data.best, {"color": LEARNED_COLOUR, "dash": "solid", "shape": "hv"}),
-    ):
-        figure.add_scatter(
-            x=data.evaluations, y=values, name=name, mode="lines", line={**look, "width": 2}
-        )
     known = {
         "FCFS with EASY": (tuned.learning.values["baseline"].value, BASELINE_COLOUR),
         f"best fixed: {tuned.best_fixed}": (
@@ -93,18 +85,31 @@ def draw_convergence(tuned: Tuned) -> go.Figure:
             FIXED_COLOUR,
         ),
     }
+    scale = scale_of(tuned.objective, [value for value, _ in known.values()])
+    figure = go.Figure()
+    for name, values, look in (
+        ("mean of the generation", data.mean, {"color": HISTORY_COLOUR, "dash": "dot"}),
+        ("best so far", data.best, {"color": LEARNED_COLOUR, "dash": "solid", "shape": "hv"}),
+    ):
+        figure.add_scatter(
+            x=data.evaluations,
+            y=values / scale.factor,
+            name=name,
+            mode="lines",
+            line={**look, "width": 2},
+        )
     ends = [float(data.evaluations[0]), float(data.evaluations[-1])]
     for name, (value, colour) in known.items():
         figure.add_scatter(
             x=ends,
-            y=[value, value],
+            y=[value / scale.factor] * 2,
             name=escape(name, quote=False),
             mode="lines",
             line={"color": colour, "dash": "dash", "width": 1.5},
         )
-    style(
-        figure, height=380, x="policies judged", y=escape(metric_title(str(tuned.objective)), False)
-    )
+    unit = f" ({scale.unit})" if scale.unit else ""
+    title = escape(metric_title(str(tuned.objective)) + unit, quote=False)
+    style(figure, height=380, x="policies judged", y=title)
     figure.update_traces(hovertemplate="%{y:.5s} after %{x:,}")
     return figure
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from queuesmith.figures.palette import policy_colours
 from queuesmith.figures.style import style
 from queuesmith.report.comparison import Comparison
+from queuesmith.report.html_rows import html_rows
 from queuesmith.report.wording import plain
 from queuesmith.schedule.metrics import METRICS
 from queuesmith.schedule.schedule import Schedule
@@ -111,29 +112,22 @@ def shared_proofs(schedules: Sequence[Schedule]) -> list[tuple[Schedule, Proof]]
 
 def proof_table(schedules: Sequence[Schedule]) -> str:
     """Return as HTML what each method minimised, what came out, and what is proven about it."""
-    rows = "".join(_proof_row(*each) for each in shared_proofs(schedules))
-    head = "".join(
-        f"<th>{word}</th>"
-        for word in ("method", "objective", "value", "nothing is below", "gap", "status", "took")
-    )
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
-    )
+    return html_rows([_proof_row(*each) for each in shared_proofs(schedules)])
 
 
-def _proof_row(schedule: Schedule, proof: Proof) -> str:
+def _proof_row(schedule: Schedule, proof: Proof) -> dict[str, str]:
     gap = proof.gap_percent
-    cells = (
-        schedule.policy,
-        proof.objective,
-        _number(proof.value),
-        "not known" if proof.lower_bound is None else _number(proof.lower_bound),
-        "not known" if gap is None else f"{gap:.2f} %",
-        str(proof.status),
-        "" if schedule.seconds is None else f"{schedule.seconds:,.2f} s",
-    )
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    return {
+        "method": schedule.policy,
+        "objective": proof.objective,
+        "value": _number(proof.value),
+        "nothing is below": (
+            "not known" if proof.lower_bound is None else _number(proof.lower_bound)
+        ),
+        "gap": "not known" if gap is None else f"{gap:.2f} %",
+        "status": str(proof.status),
+        "took": "" if schedule.seconds is None else f"{schedule.seconds:,.2f} s",
+    }
 
 
 def _number(value: float) -> str:

@@ -18,6 +18,7 @@ from queuesmith.report.caution import conclusion, history_caution
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.figure_data import user_groups
 from queuesmith.report.gantt import MOST_JOBS, gantt_payload
+from queuesmith.report.html_rows import html_row, scrolling_table
 from queuesmith.report.placed import best_proven, draw_place_use, place_use, proof_table
 from queuesmith.report.table import html_table
 from queuesmith.report.wording import duration, plain, round_duration
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Of users and accounts so many are shown, those with the most jobs.
 MOST_PARTS = 20
+#: Longer tables of who waits how long are folded until they are asked for.
+MOST_OPEN_ROWS = 8
 #: Turns a figure into HTML.
 Embed = Callable[["go.Figure"], str]
 
@@ -157,12 +160,10 @@ def parts_sections(comparison: Comparison) -> list[Section]:
     """Show the mean wait by partition, quality of service, account, user, size and hour."""
     if comparison.schedules[0].own_submit is not None:
         return []
-    tables = "".join(
-        f"<h3>By {escape(column)}</h3>{_parts_table(comparison, column)}"
-        for column in columns_of(comparison.workload)
-    )
+    tables = "".join(_parts_table(comparison, column) for column in columns_of(comparison.workload))
     body = (
-        "<p>Mean waits in hours, and the longest below them. A click on a head sorts; of users and "
+        "<p>Mean waits in hours, and the longest below them. A click on a head sorts, long tables "
+        "unfold; of users and "
         f"accounts the {MOST_PARTS} with the most jobs are shown. Hours are those of the "
         f"submission.</p>{tables}"
     )
@@ -175,22 +176,24 @@ def _parts_table(comparison: Comparison, column: str) -> str:
     first = next(iter(found.values()))
     shown = [row.part for row in first][: None if column in ("size", "hour") else MOST_PARTS]
     by_part = {policy: {row.part: row for row in rows} for policy, rows in found.items()}
-    heads = "".join(f'<th scope="col">{escape(policy)}</th>' for policy in found)
     counts = {row.part: row.jobs for row in first}
-    rows = "".join(
-        f'<tr><th scope="row">{escape(part)}</th><td>{counts[part]:,}</td>'
-        + "".join(
-            f"<td>{plain(rows[part].mean / 3600)}"
-            f"<small>{plain(rows[part].longest / 3600)}</small></td>"
-            for rows in by_part.values()
-        )
-        + "</tr>"
-        for part in shown
+    table = scrolling_table(
+        (escape(head) for head in (column, "jobs", *found)),
+        (
+            html_row(
+                escape(part),
+                f"{counts[part]:,}",
+                *(
+                    f"{plain(rows[part].mean / 3600)}"
+                    f"<small>{plain(rows[part].longest / 3600)}</small>"
+                    for rows in by_part.values()
+                ),
+            )
+            for part in shown
+        ),
     )
-    return (
-        f'<div class="scroll"><table><thead><tr><th scope="col">{escape(column)}</th>'
-        f'<th scope="col">jobs</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    unfolded = " open" if len(shown) <= MOST_OPEN_ROWS else ""
+    return f"<details{unfolded}><summary>By {escape(column)}</summary>{table}</details>"
 
 
 def over_time_section(comparison: Comparison, embed: Embed) -> Section:

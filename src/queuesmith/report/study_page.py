@@ -14,6 +14,7 @@ from queuesmith.campaign.results import Results
 from queuesmith.figures.palette import INK, policy_colours
 from queuesmith.figures.style import style
 from queuesmith.report.html import write_sections
+from queuesmith.report.html_rows import html_rows
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -175,25 +176,3 @@ def _by_log(results: Results, metric: str) -> list[dict[str, Any]]:
         }
         for (log, cores, factor), by_policy in values.items()
     ]
-
-
-def html_rows(rows: list[dict[str, Any]]) -> str:
-    """Return rows of named values as a table of HTML."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(row.get(name))}</td>" for name in names) + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
-    return escape(str(value))

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from queuesmith.figures.palette import policy_colours
+from queuesmith.report.html_rows import scrolling_table
 from queuesmith.report.wording import Scale, metric_title, scales_of
 from queuesmith.schedule.schedule import HISTORY
 
@@ -111,11 +112,10 @@ def html_table(comparison: Comparison, *, intervals: bool = False) -> str:
         Whether confidence intervals stand below the values.
     """
     scale = scales(comparison)
-    heads = "".join(_html_head(comparison, metric, scale[metric]) for metric in scale)
-    rows = "".join(_html_row(comparison, policy, scale, intervals) for policy in comparison.values)
-    return (
-        '<div class="scroll"><table class="comparison"><thead><tr><th scope="col">policy</th>'
-        f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    return scrolling_table(
+        ("policy", *(_html_head(comparison, metric, scale[metric]) for metric in scale)),
+        (_html_row(comparison, policy, scale, intervals) for policy in comparison.values),
+        kind="comparison",
     )
 
 
@@ -131,10 +131,7 @@ def _text_cell(comparison: Comparison, policy: str, metric: str, scale: Scale) -
 def _html_head(comparison: Comparison, metric: str, scale: Scale) -> str:
     better = comparison.objectives[metric].better
     unit = f"{escape(scale.unit)}, " if scale.unit else ""
-    return (
-        f'<th scope="col">{escape(metric_title(metric))}'
-        f"<small>{unit}{better} is better</small></th>"
-    )
+    return f"{escape(metric_title(metric))}<small>{unit}{better} is better</small>"
 
 
 def _html_row(comparison: Comparison, policy: str, scale: dict[str, Scale], intervals: bool) -> str:
