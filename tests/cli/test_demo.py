@@ -31,7 +31,7 @@ def test_the_demo_writes_its_log_and_a_report(run, tmp_path):
         assert f">{title}</h2>" in page
     explained = run("explain", folder / "policy.json")
     assert explained.code == 0
-    assert "For the order:" in explained.out
+    assert "Policy 'pittsburgh': 10 fuzzy rules" in explained.out
 
 
 def test_without_pymoo_the_demo_leaves_the_front_out_and_says_so(run, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from queuesmith import Cluster, Policy, Workload, simulate, verify
 from queuesmith.base.errors import PolicyError
 from queuesmith.compiled import cache
-from queuesmith.engine import scoring
+from queuesmith.engine import scoring, written_loops
 from queuesmith.engine.kernels.queue import queue_of
 from queuesmith.engine.kernels.usage import use_cores
 from queuesmith.engine.packing import Packed
@@ -305,7 +305,7 @@ def test_a_loop_that_depends_on_more_than_its_order_is_not_kept(new_process, min
 
 @needs_the_compiler
 def test_no_more_than_so_many_loops_are_kept(new_process, mine, monkeypatch):
-    monkeypatch.setattr(scoring, "MOST_FILES", 4)
+    monkeypatch.setattr(written_loops, "MOST_FILES", 4)
     for factor in range(2, 6):
         order = Policy.parse(mine(f"def mine(job, now):\n    return {factor} * now\n")).order
         scorer = new_process(order)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from queuesmith.compiled import entry, fingerprint, kernel, load, written
+from queuesmith.compiled import fingerprint
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels.own_backfill import OVERTAKER_TYPE
 from queuesmith.engine.kernels.queue import (
@@ -27,7 +27,7 @@ from queuesmith.engine.kernels.queue import (
     asked_for,
     comes_before,
 )
-from queuesmith.engine.scoring import renamed
+from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.own_backfill import Backfill
 from queuesmith.policy.view import Head, Job, Machine
 
@@ -48,15 +48,7 @@ def compile_overtaker(backfill: Backfill) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     source = _taking_a_tuple(Backfill(function))
     word = fingerprint(function, source, Job._fields, Head._fields, Machine._fields)
-    inlined = kernel(error_model="numpy")
-    own = inlined(renamed(function, word, function.__globals__))
-    names = written(source, {"backfill": own}, __name__)
-    for name in ("call", "unpack"):
-        names[name] = inlined(renamed(names[name], word, names))
-    loop = renamed(find_overtaker, word, globals() | names)
-    compiled = entry(OVERTAKER_TYPE, kept=word is not None, error_model="numpy")(loop)
-    load(compiled)
-    return compiled  # type: ignore[no-any-return]
+    return compiled_loop(find_overtaker, OVERTAKER_TYPE, {"backfill": function}, {}, source, word)
 
 
 def find_overtaker(  # type: ignore[no-untyped-def]

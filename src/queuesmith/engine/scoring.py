@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PolicyError
-from queuesmith.compiled import entry, fingerprint, kernel, load, written
-from queuesmith.compiled.cache import remove_oldest
+from queuesmith.compiled import fingerprint
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.kernels.queue import (
     ACCOUNT,
@@ -46,14 +43,13 @@ from queuesmith.engine.kernels.usage import (
     usage_clock,
     usage_share,
 )
+from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.order import VIEWS, Order
 from queuesmith.policy.view import ASKED_FIELDS, Job, Machine
 
 Scorer = Callable[..., Any]
 
-#: Of these two belong to each loop that is kept on disk.
-MOST_FILES = 400
 #: What the loop that scores calls: each order has its own.
 call: Any = None
 unpack: Any = None
@@ -108,22 +104,11 @@ def _compiled(function: Callable[..., Any]) -> Scorer:
     looks_at_fair_share = "fair_share" in order.reads
     source = _taking_a_tuple(order)
     word = fingerprint(function, source, looks_at_fair_share, Job._fields, Machine._fields)
-    inlined = kernel(error_model="numpy")
-    names: dict[str, Any] = {
-        "order": inlined(renamed(function, word, function.__globals__)),
+    helpers = {
         "share_fairly": share_fairly if looks_at_fair_share else share_nothing,
         "fair_share": fair_share if looks_at_fair_share else no_fair_share,
     }
-    names = written(source, names, __name__)
-    for name in ("call", "unpack", "dampening"):
-        names[name] = inlined(renamed(names[name], word, names))
-    loop = renamed(score_queue, word, globals() | names)
-    scorer = entry(SCORER_TYPE, kept=word is not None, error_model="numpy")(loop)
-    load(scorer)
-    if word is not None and scorer is not loop and scorer.stats.cache_misses:
-        folder = Path(scorer.stats.cache_path)
-        remove_oldest(folder.glob(f"*{score_queue.__name__}_*"), MOST_FILES)
-    return scorer  # type: ignore[no-any-return]
+    return compiled_loop(score_queue, SCORER_TYPE, {"order": function}, helpers, source, word)
 
 
 def score_queue(queue, usage, waiting, now, cores, free, parameters):  # type: ignore[no-untyped-def]
@@ -184,21 +169,6 @@ def _taking_a_tuple(order: Order) -> str:
         f"def unpack(parameters): return ({values}0.0)\n"
         f"def dampening(values): return {places.get('FairShareDampeningFactor', 1.0)}\n"
     )
-
-
-def renamed(function: Callable[..., Any], word: str | None, names: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other global names, under a name that no other code has.
-
-    Machine code of many processes comes together in one that loads it, and equal names would be
-    taken for the same function.
-    """
-    assert isinstance(function, FunctionType)
-    names = {**names, "__name__": __name__}
-    code, default = function.__code__, function.__defaults__
-    copy = FunctionType(code, names, function.__name__, default, function.__closure__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = f"{function.__qualname__}_{word}"
-    return copy
 
 
 def _scores_in_one_call(

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
-from queuesmith.engine.committed_replay import CommittedRun
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.node_order_replay import NodeOrderRun
 from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
 from queuesmith.engine.order_replay import OrderRun
-from queuesmith.engine.own_backfill_replay import OwnBackfillRun
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.predicted_replay import PredictedRun
 from queuesmith.engine.python_replay import PythonRun
 from queuesmith.engine.rule_based_replay import RuleBasedRun
+from queuesmith.engine.scored_replay import ScoredRun, committed_run, own_backfill_run
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
 from queuesmith.engine.slurm_replay import SlurmRun
 from queuesmith.policy import (
@@ -88,7 +87,7 @@ def as_machine(
 
 #: Replays that place jobs on nodes, and all others.
 NodeRun = SlurmRun | NodeOrderRun | NodeRuleBasedRun | NodeSelfTuningRun
-PoolRun = OrderRun | OwnBackfillRun | PredictedRun | RuleBasedRun | SelfTuningRun | CommittedRun
+PoolRun = OrderRun | ScoredRun | PredictedRun | RuleBasedRun | SelfTuningRun
 AnyRun = PoolRun | PythonRun | NodeRun
 
 
@@ -176,11 +175,11 @@ def _prepared(
     if isinstance(policy, Slurm):
         return SlurmRun(packed, policy)
     if isinstance(policy, Committed):
-        return CommittedRun(packed, policy)
+        return committed_run(packed, policy)
     if isinstance(policy, Policy):
         return OrderRun(packed, policy)
     if isinstance(policy, OwnBackfill):
-        return OwnBackfillRun(packed, policy)
+        return own_backfill_run(packed, policy)
     if isinstance(policy, Predicted):
         return PredictedRun(packed, policy)
     if isinstance(policy, RuleBased):
