@@ -320,7 +320,8 @@ def test_no_more_than_so_many_loops_are_kept(new_process, mine, monkeypatch):
 def test_a_misspelt_field_is_named_with_its_line_and_the_fields_there_are(mine, arguments):
     policy = mine(f"def mine({arguments}):\n    wide = job.cores > 2\n    return job.waltime\n")
     assert error_of(policy) == (
-        f"order '{policy}', line 3: a job has no field 'waltime'. Its fields are: {JOB_FIELDS}."
+        f"order '{policy}', line 3: a job has no field 'waltime'. Its fields are: {JOB_FIELDS}. "
+        "Columns that the log has of its own are fields, too."
     )
 
 

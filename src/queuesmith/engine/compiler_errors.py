@@ -40,9 +40,10 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
     attribute = re.search(r"Unknown attribute '(\w+)' of type (Job|Head|Machine|State)", text)
     if attribute:
         fields = GIVEN[attribute[2]]
+        own = " Columns that the log has of its own are fields, too." * (attribute[2] == "Job")
         return PolicyError(
             f"{where}: a {attribute[2].lower()} has no field '{attribute[1]}'. "
-            f"Its fields are: {', '.join(fields)}."
+            f"Its fields are: {', '.join(fields)}.{own}"
         )
     if name:
         return PolicyError(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
-from queuesmith.engine.asked import asked_by
+from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
 from queuesmith.engine.kernels.node_order_replay import run_fixed_on_nodes, run_queue_on_nodes
 from queuesmith.engine.kernels.node_state import (
@@ -44,7 +44,8 @@ class NodeOrderRun:
         self._packed, self._order = packed, order
         self._backfill = BACKFILL_CODES[policy.backfill]
         self._rank = packed.rank(order) if order.fixed else None
-        self._scorer = score_nobody if order.fixed else compile_scorer(order)
+        own = own_columns(packed.log, [order])
+        self._scorer = score_nobody if order.fixed else compile_scorer(order, own)
         load(self._scorer)
         planned = self._backfill > EASY
         self._in_line = order.fixed and not planned

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.compiled import load
-from queuesmith.engine.asked import asked_by
+from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
@@ -54,7 +54,8 @@ class OrderRun:
         order = policy.order
         self._packed, self._order = packed, order
         self._rank = packed.rank(order, policy.keep) if order.fixed else None
-        self._scorer = None if order.fixed else compile_scorer(order)
+        own = own_columns(packed.log, [order])
+        self._scorer = None if order.fixed else compile_scorer(order, own)
         self._entry = _entry(order.fixed, policy.backfill)
         load(self._entry)
         self._manner = _manner(packed, policy.backfill)

@@ -27,6 +27,7 @@ from queuesmith.engine.kernels.queue import (
     asked_for,
     comes_before,
 )
+from queuesmith.engine.scoring import seeing_own, seen_names
 from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.own_backfill import Backfill
 from queuesmith.policy.view import Head, Job, Machine
@@ -34,21 +35,26 @@ from queuesmith.policy.view import Head, Job, Machine
 #: What the loop calls: each backfill has its own.
 call: Any = None
 unpack: Any = None
+seen: Any = None
 
 
-def compile_overtaker(backfill: Backfill) -> Callable[..., Any]:
-    """Compile the loop that finds who overtakes; the backfill is inlined into it."""
+def compile_overtaker(backfill: Backfill, own: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """Compile the loop that finds who overtakes; the backfill is inlined into it.
+
+    ``own`` are columns of the log's own, as for ``compile_scorer``.
+    """
     try:
-        return _compiled(backfill.function)
+        return _compiled(backfill.function, own)
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
         raise explain("backfill", backfill.name, backfill.function, error) from error
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    source = _taking_a_tuple(Backfill(function))
+def _compiled(function: Callable[..., Any], own: tuple[str, ...]) -> Callable[..., Any]:
+    source = _taking_a_tuple(Backfill(function)) + seeing_own(own)
     word = fingerprint(function, source, Job._fields, Head._fields, Machine._fields)
-    return compiled_loop(find_overtaker, OVERTAKER_TYPE, {"backfill": function}, {}, source, word)
+    called, helpers = {"backfill": function}, seen_names(own)
+    return compiled_loop(find_overtaker, OVERTAKER_TYPE, called, helpers, source, word)
 
 
 def find_overtaker(  # type: ignore[no-untyped-def]
@@ -90,7 +96,7 @@ def find_overtaker(  # type: ignore[no-untyped-def]
             asked_for(queue, QOS, i),
             asked_for(queue, ACCOUNT, i),
         )
-        if call(job, head, now, machine, values):
+        if call(seen(job, queue, i), head, now, machine, values):
             found = i
     return found
 

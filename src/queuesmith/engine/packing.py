@@ -16,7 +16,7 @@ from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.cluster.requests import JobRequests, job_requests
-from queuesmith.engine.asked import asked_by
+from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.line import jobs_by_rank, nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
@@ -84,7 +84,8 @@ class Packed:
         key = _rank_key(order, keep)
         with self._lock:
             if key not in self._ranks:
-                scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]))
+                own = own_columns(self.log, [order])
+                scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]), own)
                 rank = np.empty(len(scores), np.int64)
                 rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)

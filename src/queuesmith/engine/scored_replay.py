@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.compiled import load
-from queuesmith.engine.asked import asked_by
+from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.committed_replay import run_committed
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME
 from queuesmith.engine.kernels.own_backfill import run_own_backfill
@@ -53,7 +53,7 @@ class ScoredRun:
     ) -> None:
         self._packed, self._order = packed, order
         self._kernel, self._further = kernel, further
-        self._scorer = compile_scorer(order)
+        self._scorer = compile_scorer(order, own_columns(packed.log, [order, *functions]))
         load(kernel)
         self._replay = new_replay(
             packed.jobs,
@@ -87,5 +87,6 @@ def committed_run(packed: Packed, policy: Committed) -> ScoredRun:
 def own_backfill_run(packed: Packed, policy: OwnBackfill) -> ScoredRun:
     """Return a replay under an order and a backfill of the user's own."""
     backfill = policy.backfill
-    further = (compile_overtaker(backfill), parameter_values(backfill), packed.cluster.cores)
+    overtaker = compile_overtaker(backfill, own_columns(packed.log, [policy.order, backfill]))
+    further = (overtaker, parameter_values(backfill), packed.cluster.cores)
     return ScoredRun(packed, policy.order, run_own_backfill, further, (backfill,))

@@ -46,26 +46,30 @@ from queuesmith.engine.kernels.usage import (
 from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.order import VIEWS, Order
-from queuesmith.policy.view import ASKED_FIELDS, Job, Machine
+from queuesmith.policy.view import ASKED_FIELDS, Job, Machine, job_view
 
 Scorer = Callable[..., Any]
 
 #: What the loop that scores calls: each order has its own.
 call: Any = None
 unpack: Any = None
+seen: Any = None
 dampening: Any = None
 
 
 def fixed_scores(
-    order: Order, jobs: Jobs, asked: NDArray[np.int64] = NOTHING_ASKED
+    order: Order,
+    jobs: Jobs,
+    asked: NDArray[np.int64] = NOTHING_ASKED,
+    own: tuple[str, ...] = (),
 ) -> NDArray[np.float64]:
     """Return the score of every job under an order that never changes."""
     count = len(jobs.submit)
-    scores = _scores_in_one_call(order, jobs, asked)
+    scores = _scores_in_one_call(order, jobs, asked, own)
     if scores is None:
         queue = queue_of(jobs, np.arange(count))._replace(asked=asked)
         usage = new_usage(_users(jobs) + 1)
-        compile_scorer(order)(queue, usage, count, 0, 0, 0, parameter_values(order))
+        compile_scorer(order, own)(queue, usage, count, 0, 0, 0, parameter_values(order))
         scores = queue.score
     bad = np.isnan(scores)
     if bad.any():
@@ -73,10 +77,13 @@ def fixed_scores(
     return scores
 
 
-def compile_scorer(order: Order) -> Scorer:
-    """Compile the loop that scores all waiting jobs; the order is inlined into it."""
+def compile_scorer(order: Order, own: tuple[str, ...] = ()) -> Scorer:
+    """Compile the loop that scores all waiting jobs; the order is inlined into it.
+
+    ``own`` are columns of the log's own, those that ``engine.asked`` has put into the table.
+    """
     try:
-        return _compiled(order.function)
+        return _compiled(order.function, own)
     except Exception as error:  # the compiler raises errors of many kinds, not all of them its own
         raise explain("order", order.name, order.function, error) from error
 
@@ -99,14 +106,15 @@ def not_a_number(order: Order, jobs: Jobs, job: int, now: int | None) -> PolicyE
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(function: Callable[..., Any]) -> Scorer:
+def _compiled(function: Callable[..., Any], own: tuple[str, ...]) -> Scorer:
     order = Order(function)
     looks_at_fair_share = "fair_share" in order.reads
-    source = _taking_a_tuple(order)
+    source = _taking_a_tuple(order) + seeing_own(own)
     word = fingerprint(function, source, looks_at_fair_share, Job._fields, Machine._fields)
     helpers = {
         "share_fairly": share_fairly if looks_at_fair_share else share_nothing,
         "fair_share": fair_share if looks_at_fair_share else no_fair_share,
+        **seen_names(own),
     }
     return compiled_loop(score_queue, SCORER_TYPE, {"order": function}, helpers, source, word)
 
@@ -148,7 +156,7 @@ def score_queue(queue, usage, waiting, now, cores, free, parameters):  # type: i
             asked_for(queue, QOS, i),
             asked_for(queue, ACCOUNT, i),
         )
-        score = call(job, now, machine, values)
+        score = call(seen(job, queue, i), now, machine, values)
         without_number += score != score
         queue.score[i] = score
     return first_without_number(queue.score, waiting) if without_number > 0 else -1
@@ -171,8 +179,27 @@ def _taking_a_tuple(order: Order) -> str:
     )
 
 
+def seen_names(own: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the text of ``seeing_own`` uses."""
+    return {"Seen": job_view(own), "float64": np.float64}
+
+
+def seeing_own(own: tuple[str, ...]) -> str:
+    """Write what adds the log's own columns to what an order sees of a job."""
+    if not own:
+        return "def seen(job, queue, place): return job\n"
+    fields = "".join(f"job.{field}, " for field in Job._fields)
+    rows = range(len(ASKED_FIELDS), len(ASKED_FIELDS) + len(own))
+    columns = ", ".join(f"table[{row}, queue.job[place]]" for row in rows)
+    return (
+        "def seen(job, queue, place):\n"
+        "    table = queue.asked.view(float64)\n"
+        f"    return Seen({fields}{columns})\n"
+    )
+
+
 def _scores_in_one_call(
-    order: Order, jobs: Jobs, asked: NDArray[np.int64]
+    order: Order, jobs: Jobs, asked: NDArray[np.int64], own: tuple[str, ...]
 ) -> NDArray[np.float64] | None:
     """Call the order once with whole columns for numbers; None where it cannot take them."""
     nothing = np.zeros(len(jobs.submit))
@@ -181,7 +208,9 @@ def _scores_in_one_call(
     fair = nothing + 1.0 / _users(jobs)
     factors: tuple[Any, ...] = (jobs.partition_factor, jobs.qos_factor, nothing, fair, nothing + 1)
     further = asked if asked.shape[1] else np.zeros((len(ASKED_FIELDS), 1), np.int64)
-    views: tuple[Any, ...] = (Job(*columns, *factors, *further), 0, Machine(0, 0, 0))
+    whole, real = further[: len(ASKED_FIELDS)], further[len(ASKED_FIELDS) :].view(np.float64)
+    job = job_view(own)(*columns, *factors, *whole, *real)
+    views: tuple[Any, ...] = (job, 0, Machine(0, 0, 0))
     try:
         with np.errstate(all="ignore"):
             scores = order.function(*views[: order.views], **order.parameters)

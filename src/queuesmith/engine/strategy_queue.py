@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.compiled import entry, load, written
-from queuesmith.engine.asked import asked_by
+from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.plan import new_plan
 from queuesmith.engine.kernels.replay import SCORER_TYPE, Replay, most_running, new_replay
@@ -36,7 +36,8 @@ class StrategyLines:
         self._changing = [line.order for line in changing]
         numbers = {line: number for number, line in enumerate(fixed)}
         numbers |= {line: -1 - k for k, line in enumerate(changing)}
-        self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing))
+        own = own_columns(packed.log, self._changing)
+        self.scorer = _combined_scorer(tuple((o.function, o.name) for o in self._changing), own)
         cores = packed.cluster.cores
         planned = any(strategy.backfill == "plan" for strategy in strategies)
         replay = new_replay(
@@ -103,7 +104,9 @@ def _parameter_table(orders: Sequence[Order]) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> Scorer:
+def _combined_scorer(
+    functions: tuple[tuple[Callable[..., Any], str], ...], own: tuple[str, ...]
+) -> Scorer:
     """Return one scorer for several orders; the first parameter tells which is meant.
 
     It serves all values of the orders' parameters, so that learning them compiles nothing anew.
@@ -112,7 +115,7 @@ def _combined_scorer(functions: tuple[tuple[Callable[..., Any], str], ...]) -> S
         load(score_nobody)
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
-    names = {f"score_{k}": compile_scorer(o) for k, o in enumerate(orders)}
+    names = {f"score_{k}": compile_scorer(o, own) for k, o in enumerate(orders)}
     arguments = "queue, usage, waiting, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]
     for k in range(len(orders)):

@@ -33,7 +33,7 @@ def compiled_loop(
     own
         The user's functions, by the names under which the source text calls them.
     helpers
-        Kernels that the loop calls, where it does not call the same for every user's function.
+        What else the loop and the source text use, where it is not the same for every function.
     source
         Definitions of the functions between the loop and the user's.
     word
@@ -41,11 +41,11 @@ def compiled_loop(
     """
     inlined = kernel(error_model="numpy")
     called = {name: inlined(_renamed(each, word)) for name, each in own.items()}
-    names = written(source, called, loop.__module__)
-    for name in names.keys() - called.keys():
+    names = written(source, {**helpers, **called}, loop.__module__)
+    for name in names.keys() - helpers.keys() - called.keys():
         if isinstance(names[name], FunctionType):
             names[name] = inlined(_renamed(names[name], word))
-    whole = _renamed(loop, word, {**helpers, **names})
+    whole = _renamed(loop, word, names)
     compiled = entry(kind, kept=word is not None, error_model="numpy")(whole)
     load(compiled)
     if word is not None and compiled is not whole and compiled.stats.cache_misses:

@@ -62,7 +62,7 @@ def orders_of(snapshot: Snapshot, policies: Sequence[Order] | None = None) -> di
 
 def sorted_by(snapshot: Snapshot, order: Order) -> Ints:
     """Return the positions of the jobs as an order sorts them at the instant of the snapshot."""
-    from queuesmith.engine.asked import asked_by
+    from queuesmith.engine.asked import asked_by, own_columns
     from queuesmith.engine.kernels.queue import queue_of
     from queuesmith.engine.kernels.usage import new_usage
     from queuesmith.engine.packing import Packed
@@ -75,13 +75,14 @@ def sorted_by(snapshot: Snapshot, order: Order) -> Ints:
             "know what users have consumed. Choose another order."
         )
     jobs = Packed(snapshot.jobs, Cluster(snapshot.cores)).jobs
-    asked = asked_by(snapshot.jobs, [order])
+    asked, own = asked_by(snapshot.jobs, [order]), own_columns(snapshot.jobs, [order])
     if order.fixed:
-        return np.argsort(-fixed_scores(order, jobs, asked), kind="stable")
+        return np.argsort(-fixed_scores(order, jobs, asked, own), kind="stable")
     count, free = len(snapshot), int(snapshot.free[0])
     queue = queue_of(jobs, np.arange(count))._replace(asked=asked)
     values = parameter_values(order)
-    compile_scorer(order)(queue, new_usage(), count, snapshot.now, snapshot.cores, free, values)
+    scorer = compile_scorer(order, own)
+    scorer(queue, new_usage(), count, snapshot.now, snapshot.cores, free, values)
     return np.argsort(-queue.score, kind="stable")
 
 

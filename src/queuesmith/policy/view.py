@@ -5,7 +5,9 @@ The true runtime is not among it: a scheduler does not know it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
+from functools import lru_cache
+from typing import NamedTuple, cast
 
 
 class Job(NamedTuple):
@@ -34,6 +36,12 @@ class Job(NamedTuple):
 
 #: The fields of a job that only some logs tell.
 ASKED_FIELDS = ("nodes", "memory", "gpus", "partition", "qos", "account")
+
+
+@lru_cache(maxsize=64)
+def job_view(own: tuple[str, ...]) -> type[Job]:
+    """Return what an order sees of a job of a log with columns of its own, after all others."""
+    return cast(type[Job], namedtuple("Job", (*Job._fields, *own))) if own else Job
 
 
 class Machine(NamedTuple):

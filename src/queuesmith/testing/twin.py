@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from queuesmith.cluster import Cluster
+from queuesmith.engine.asked import visible_columns
 from queuesmith.policy import Policy
 from queuesmith.policy.order import USAGE_FIELDS, Order
-from queuesmith.policy.view import Job, Machine
+from queuesmith.policy.view import Job, Machine, job_view
 from queuesmith.schedule.reservations import Request, RequestAnswer
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import partition_column
@@ -41,6 +42,7 @@ class Task:
     group: int
     factors: tuple[float, float] = (0.0, 0.0)  # of its partition and its quality of service
     asked: tuple[int, ...] = (1, 0, 0, -1, -1, -1)  # nodes, memory, GPUs, partition, QOS, account
+    own: Mapping[str, float] = field(default_factory=dict)  # of the log's own columns
     start: int | None = None
     reserved: int | None = None
 
@@ -147,7 +149,7 @@ class Twin(ABC):
         usage_share = used.get(task.user, 0.0) / total if total > 0 else 0.0
         user_share = 1 / self.users
         dampening = order.parameters.get("FairShareDampeningFactor", 1.0)
-        return Job(
+        return job_view(tuple(task.own))(
             task.id,
             task.submit,
             task.walltime,
@@ -161,6 +163,7 @@ class Twin(ABC):
             user_share,
             float(np.exp(-LOG_2 * (usage_share * (1.0 / (user_share * dampening))))),
             *task.asked,
+            *task.own.values(),
         )
 
     # -- one scheduling pass, for each backfill --------------------------------------------
@@ -313,6 +316,7 @@ def _decayed(start: int, end: int, now: int, half_life: float) -> float:
 
 def tasks_of(workload: Workload, cluster: Cluster) -> list[Task]:
     """Return the jobs of a workload, ready to be replayed."""
+    own = visible_columns(workload)
     return [
         Task(
             place=place,
@@ -325,6 +329,7 @@ def tasks_of(workload: Workload, cluster: Cluster) -> list[Task]:
             group=job["group"],
             factors=_factors(workload, cluster, place),
             asked=_asked(workload, place),
+            own={name: float(workload.extra[name][place]) for name in own},
         )
         for place, job in enumerate(workload)
     ]
