@@ -23,7 +23,7 @@ def test_a_look_shows_the_queue_and_why_each_job_waits(desk, slurm):  # noqa: F8
     slurm.job(4, reason="JobHeldUser")
     shown = words_of(live_view.now_view(desk.look(30)))
     assert "atlas, Slurm 22.05.8" in shown
-    assert "16 of 16 cores in use by 1 jobs; 3 jobs wait" in shown
+    assert "16 of 16 cores in use by 1 job; 3 jobs wait" in shown
     assert "it needs 4 cores of partition day, where 0 are free" in shown
     assert "it is held (JobHeldUser)" in shown
     assert slurm.told == []

@@ -20,7 +20,7 @@ from queuesmith.live.advice import AS_THEY_STAND
 from queuesmith.live.commands import PATIENCE, SlurmError, run
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import away, moment_of_nodes, walltime_left
-from queuesmith.live.picture import span
+from queuesmith.live.picture import so_many, span
 from queuesmith.live.state import ClusterState
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
@@ -223,7 +223,8 @@ def why_it_waits(state: ClusterState, job: LiveJob) -> str:
     ]
     free = _free_cores(state, names)
     wanted = sum(other.cores * other.tasks for other in before)
-    ahead = f"{len(before):,} jobs for {wanted:,} cores stand before it; " if before else ""
+    stand = "stands" if len(before) == 1 else "stand"
+    ahead = f"{so_many(len(before), 'job')} for {so_many(wanted, 'core')} {stand} before it; "
     here = [other for other in state.running if set(other.partition.split(",")) & names]
     soonest = min(here, key=walltime_left, default=None)
     ends = (
@@ -233,8 +234,8 @@ def why_it_waits(state: ClusterState, job: LiveJob) -> str:
     )
     nodes = f" on {job.nodes} nodes" if job.nodes > 1 else ""
     return (
-        f"{ahead}it needs {job.cores:,} cores{nodes} of partition {job.partition}, "
-        f"where {free:,} are free{ends}"
+        f"{ahead if before else ''}it needs {so_many(job.cores, 'core')}{nodes} of partition "
+        f"{job.partition}, where {free:,} are free{ends}"
     )
 
 

@@ -20,7 +20,7 @@ from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
 from queuesmith.live.advice import DIVIDED_BY, Advice
 from queuesmith.live.forecast import Expectation, why_it_waits
-from queuesmith.live.picture import span
+from queuesmith.live.picture import so_many, span
 from queuesmith.live.state import ClusterState
 from queuesmith.report.plain_figures import Figure
 from queuesmith.report.wording import time_scale
@@ -88,8 +88,8 @@ def now_view(seen: Seen) -> list[Any]:
     waiting = sum(job.tasks for job in state.waiting)
     said = [
         f"{state.cluster}, Slurm {state.version}, looked at {at}: {busy:,} of "
-        f"{state.machine.cores:,} cores in use by {len(state.running):,} jobs; {waiting:,} jobs "
-        "wait."
+        f"{so_many(state.machine.cores, 'core')} in use by {so_many(len(state.running), 'job')}; "
+        f"{so_many(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}."
     ]
     return [
         *sentences(said, "verdict"),
@@ -270,7 +270,7 @@ def _forecast(
     context: Context, number: int | None, replays: str, scheme: str, tab: str
 ) -> tuple[Any, Any, Any]:
     if number is None:
-        raise PreventUpdate
+        return nothing(), [], no_update
     try:
         wanted = typed_whole("the number of replays", replays, 1, 1000)
         seen = context.live.seen(number)
@@ -287,7 +287,7 @@ def _advice(
     context: Context, number: int | None, policy: str, by: str, skeleton: str
 ) -> tuple[Any, Any, Any]:
     if number is None:
-        raise PreventUpdate
+        return [], no_update, no_update
     state = replace(context.state(skeleton), policy=policy or "", by=by)
     try:
         given = context.live.advice(
