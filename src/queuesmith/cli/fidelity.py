@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
@@ -139,8 +140,8 @@ def _told(row: dict[str, Any]) -> str:
     """Return what one reason explains, in a sentence."""
     without = row["error_percent_without"]
     rest = "" if without is None else f"; without them the replay is off by {without:+.0f} %"
-    jobs = "1 job" if row["jobs"] == 1 else f"{row['jobs']:,} jobs"
-    return f"{jobs}, {row['share_of_waiting']:.0%} of the waiting: {row['reason']}{rest}."
+    jobs, share = so_many(row["jobs"], "job"), row["share_of_waiting"]
+    return f"{jobs}, {share:.0%} of the waiting: {row['reason']}{rest}."
 
 
 def _readable(rows: list[dict[str, object]]) -> list[dict[str, object]]:

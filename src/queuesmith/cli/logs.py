@@ -104,14 +104,14 @@ def print_waits(column: str, rows: Sequence[Waits], *, most: int | None) -> None
         {
             column: row.part,
             "jobs": row.jobs,
-            "mean wait (h)": row.mean / 3600,
-            "median (h)": row.median / 3600,
-            "95 % (h)": row.p95 / 3600,
-            "longest (h)": row.longest / 3600,
+            "mean wait (h)": f"{row.mean / 3600:,.2f}",
+            "median (h)": f"{row.median / 3600:,.2f}",
+            "95 % (h)": f"{row.p95 / 3600:,.2f}",
+            "longest (h)": f"{row.longest / 3600:,.2f}",
         }
         for row in shown
     ]
-    print_table(table)
+    print_table(table, right=list(table[0])[1:])
     if len(shown) < len(rows):
         print_sentences(f"{len(rows) - len(shown):,} more: --by {column} shows all.")
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster.licenses import licenses_or_none, machine_licenses
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
 from queuesmith.cluster.requests import reservations
@@ -58,16 +59,16 @@ def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
     known, has = reservations(machine), machine_licenses(machine)
     for name, count in Counter(_texts(workload, "reservation")).items():
         if name not in known:
-            yield f"reservation {name} of {_number(count)}, which the machine has not"
+            yield f"reservation {name} of {so_many(count, 'job')}, which the machine has not"
     absent: Counter[str] = Counter()
     for text in _texts(workload, "licenses"):
         names = licenses_or_none(text)
         absent.update([text] if names is None else [name for name in names if name not in has])
     for name, count in absent.items():
-        yield f"license {name} of {_number(count)}, which the machine has not"
+        yield f"license {name} of {so_many(count, 'job')}, which the machine has not"
     waiting = len(_texts(workload, "dependency"))
     if waiting and "eligible_after" not in workload.extra:
-        yield f"--dependency of {_number(waiting)}"
+        yield f"--dependency of {so_many(waiting, 'job')}"
 
 
 def _texts(workload: Workload, column: str) -> list[str]:
@@ -76,10 +77,6 @@ def _texts(workload: Workload, column: str) -> list[str]:
     if codes is None:
         return []
     return [text for text in label_texts(codes, workload.labels.get(column, ())) if text]
-
-
-def _number(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def _settings(machine: NodeCluster) -> Iterator[str]:

@@ -15,12 +15,13 @@ import numpy as np
 
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.advice import AS_THEY_STAND
 from queuesmith.live.commands import PATIENCE, SlurmError, run
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import away, moment_of_nodes, walltime_left
-from queuesmith.live.picture import so_many, span
+from queuesmith.live.picture import span
 from queuesmith.live.state import ClusterState
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload

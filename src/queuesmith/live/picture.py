@@ -38,11 +38,6 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 2 * 86_400 else f"{seconds / 86_400:.1f} d"
 
 
-def so_many(count: int, thing: str) -> str:
-    """Return how many things there are as people say it: ``1 core``, ``2,000 cores``."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
 def _section(title: str, lines: Iterable[str]) -> str:
     shown = list(lines)
     more = [f"... {len(shown) - MOST_LINES} more"] if len(shown) > MOST_LINES else []

@@ -16,11 +16,12 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from queuesmith.base.errors import CancelledError, QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
 from queuesmith.live.advice import DIVIDED_BY, Advice
 from queuesmith.live.forecast import Expectation, why_it_waits
-from queuesmith.live.picture import so_many, span
+from queuesmith.live.picture import span
 from queuesmith.live.state import ClusterState
 from queuesmith.report.plain_figures import Figure
 from queuesmith.report.wording import time_scale

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.words import so_many
 from queuesmith.figures.style import style
 
 if TYPE_CHECKING:
@@ -379,7 +380,8 @@ def _percent(share: float | None) -> str:
 
 
 def _group_text(group: GroupShare) -> str:
-    return f"{_percent(group.share)} of the work: {group.users:,} users, {group.jobs:,} jobs"
+    users, jobs = so_many(group.users, "user"), so_many(group.jobs, "job")
+    return f"{_percent(group.share)} of the work: {users}, {jobs}"
 
 
 def _spread(values: Quantiles | None, text: Callable[[float], str]) -> str:
