@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import OutputError
+from queuesmith.base.extras import extra_library
 from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.frames import Framed
 from queuesmith.campaign.study_file import Study
@@ -129,13 +130,9 @@ def _parquet(results: Results) -> bytes:
     names = [*COLUMNS, *results.study.metrics]
     table = pd.DataFrame(results.rows(), columns=names).astype({"seed": "Int64"})
     memory = io.BytesIO()
-    try:
-        table.to_parquet(memory, index=False)
-    except ImportError as error:
-        raise OutputError(
-            "Parquet needs pyarrow, which is not installed. Install it with: "
-            "pip install 'queuesmith[parquet]', or write .sqlite or .csv."
-        ) from error
+    instead = "write .sqlite or .csv"
+    extra_library("pyarrow", "parquet", "Parquet", otherwise=instead, error=OutputError)
+    table.to_parquet(memory, index=False)
     return memory.getvalue()
 
 

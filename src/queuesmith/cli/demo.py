@@ -102,7 +102,8 @@ def _front(tuned: Tuned, quiet: bool) -> Front | None:
 
     if find_spec("pymoo") is None:
         tell(
-            "The off-line front is left out: it needs pymoo. Install queuesmith[tune].",
+            "The off-line front is left out: it needs the library pymoo. Install it with: "
+            "pip install 'queuesmith[tune]'.",
             quiet=quiet,
         )
         return None

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import positive, whole_number
-from queuesmith.base.errors import UsageError, raise_if_interrupted
+from queuesmith.base.errors import UsageError
+from queuesmith.base.extras import extra_library
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.environment.kernels import (
     CLOCK,
@@ -25,14 +26,9 @@ from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
 
-try:
-    import gymnasium
-except ImportError as failure:
-    raise_if_interrupted(failure)
-    raise UsageError(
-        "the environment needs gymnasium, which is not installed. "
-        "Run: pip install 'queuesmith[gym]'."
-    ) from None
+extra_library("gymnasium", "gym", "the environment")
+
+import gymnasium  # noqa: E402 (a word on how to get it comes first)
 
 Observation = NDArray[np.float32]
 BACKFILLS = ("none", "easy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from queuesmith.base.errors import OutputError, UsageError, WorkloadError, raise_if_interrupted
+from queuesmith.base.errors import OutputError, UsageError, WorkloadError
+from queuesmith.base.extras import extra_library
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
 from queuesmith.base.json import Schema, check_schema, parse_json
 from queuesmith.knobs.setting import NAMES
@@ -124,13 +126,7 @@ def _from_parquet(data: bytes, path: AnyPath) -> tuple[bytes | None, pd.DataFram
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise_if_interrupted(error)
-        raise OutputError(
-            "Parquet needs pyarrow, which is not installed. "
-            "Run pip install 'queuesmith[parquet]', or name a .csv file."
-        ) from None
-    return pyarrow, pyarrow.parquet
+    parquet = extra_library(
+        "pyarrow.parquet", "parquet", "Parquet", otherwise="name a .csv file", error=OutputError
+    )
+    return importlib.import_module("pyarrow"), parquet

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import UsageError, raise_if_interrupted
+from queuesmith.base.extras import extra_library
 
 Vector = NDArray[np.float64]
 
@@ -62,12 +62,4 @@ class CmaSearch:
 
 
 def _library() -> Any:
-    try:
-        import cma
-    except ImportError as error:
-        raise_if_interrupted(error)
-        raise UsageError(
-            "this method needs the library cma, which is not installed. "
-            "Install it with: pip install queuesmith[tune]"
-        ) from error
-    return cma
+    return extra_library("cma", "tune", "this method")

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import seeded, whole_number
-from queuesmith.base.errors import MetricError, UsageError, raise_if_interrupted
+from queuesmith.base.errors import MetricError, UsageError
+from queuesmith.base.extras import extra_library
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.cluster.maintenance import check_no_maintenance
@@ -266,19 +267,14 @@ class _Library:
 
 
 def _library() -> _Library:
-    try:
-        from pymoo.algorithms.moo.nsga2 import NSGA2
-        from pymoo.algorithms.moo.nsga3 import NSGA3
-        from pymoo.core.evaluator import Evaluator
-        from pymoo.core.problem import Problem
-        from pymoo.problems.static import StaticProblem
-        from pymoo.util.ref_dirs import get_reference_directions
-    except ImportError as error:
-        raise_if_interrupted(error)
-        raise UsageError(
-            "the front needs the library pymoo, which is not installed. "
-            "Install it with: pip install queuesmith[tune]"
-        ) from error
+    extra_library("pymoo", "tune", "the front")
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.algorithms.moo.nsga3 import NSGA3
+    from pymoo.core.evaluator import Evaluator
+    from pymoo.core.problem import Problem
+    from pymoo.problems.static import StaticProblem
+    from pymoo.util.ref_dirs import get_reference_directions
+
     return _Library(NSGA2, NSGA3, Problem, StaticProblem, Evaluator, get_reference_directions)
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.checks import whole_number
-from queuesmith.base.errors import QueuesmithError, UsageError, raise_if_interrupted
+from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.extras import extra_library
 from queuesmith.study.engines import Engine
 
 #: How long a scheduler may take to answer, in seconds.
@@ -229,15 +230,9 @@ def _listed_jobs() -> set[str] | None:
 
 
 def _library() -> Any:
-    try:
-        import dask
-        import distributed
-    except ImportError as error:
-        raise_if_interrupted(error)
-        raise UsageError(
-            "Dask is not installed, by which other machines compute. "
-            "Install it with: pip install 'queuesmith[dask]'."
-        ) from error
+    who = "computing on other machines"
+    dask = extra_library("dask", "dask", who)
+    distributed = extra_library("distributed", "dask", who)
     # What goes wrong is told in a sentence of ours; Dask's own lines are for its developers.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     dask.config.set({"distributed.comm.timeouts.connect": PATIENCE})

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.extras import extra_library
 from queuesmith.policy import AnyPolicy, as_policy
 
 if TYPE_CHECKING:
@@ -254,10 +255,4 @@ def _open(link: str, folder: Path) -> Path:
 
 def check_installed() -> None:
     """Raise where the library of the page is not installed."""
-    try:
-        import dash  # noqa: F401
-    except ImportError:
-        raise UsageError(
-            "the page needs the library dash, which is not installed. "
-            "Install it with: pip install 'queuesmith[web]'."
-        ) from None
+    extra_library("dash", "web", "the page")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import re
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError, raise_if_interrupted
+from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
+from queuesmith.base.extras import extra_library
 from queuesmith.base.files import (
     AnyPath,
     atomic_write,
@@ -308,16 +310,10 @@ def _from_arrow(pyarrow: Any, column: Any) -> NDArray[Any]:
 
 
 def _pyarrow(error: type[QueuesmithError]) -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as failure:
-        raise_if_interrupted(failure)
-        raise error(
-            "Parquet files need pyarrow, which is not installed. "
-            "Run: pip install queuesmith[parquet], or use CSV."
-        ) from None
-    return pyarrow, pyarrow.parquet
+    parquet = extra_library(
+        "pyarrow.parquet", "parquet", "a Parquet file", otherwise="use CSV", error=error
+    )
+    return importlib.import_module("pyarrow"), parquet
 
 
 def _stored_facts(stored: bytes | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 
+from queuesmith.base import extras
 from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
 from queuesmith.federation import Federation, FederationCluster, FederationJobs
 from queuesmith.federation.exact import provers as provers_module
@@ -20,7 +21,6 @@ from queuesmith.federation.model.generate import (
 from queuesmith.federation.model.placed import task_nodes
 from queuesmith.federation.options import PlaceOptions
 from queuesmith.schedule.verify import verify
-from queuesmith.solving import libraries as solvers_module
 from queuesmith.solving.status import Status
 from tests.federation.every_plan import shortest_makespan, tiny_queues
 
@@ -165,15 +165,15 @@ def test_a_wrong_call_is_refused(options: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("missing", ["scipy", "ortools"])
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    real = solvers_module.importlib.import_module
+    real = extras.importlib.import_module
 
     def refuse(name: str) -> Any:
         if name.startswith(missing):
             raise ImportError(f"No module named '{missing}'")
         return real(name)
 
-    monkeypatch.setattr(solvers_module.importlib, "import_module", refuse)
-    with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install queuesmith\[exact\]"):
+    monkeypatch.setattr(extras.importlib, "import_module", refuse)
+    with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install 'queuesmith\[exact\]'"):
         solve_oas(paper_federation(), generate_queue(), seconds=1)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from queuesmith.base import extras
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.files import read_etc
@@ -18,7 +19,6 @@ from queuesmith.grid.exact.run import greedy
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import verify
-from queuesmith.solving import libraries as solvers
 from queuesmith.solving.status import Status
 from tests.grid.brute_force import best_of, tiny_instances
 
@@ -189,15 +189,15 @@ def test_a_solver_that_fails_ends_its_part_and_not_the_whole(
 
 @pytest.mark.parametrize("missing", ["scipy", "ortools"])
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    real = solvers.importlib.import_module
+    real = extras.importlib.import_module
 
     def refuse(name: str) -> Any:
         if name.startswith(missing):
             raise ImportError(f"No module named '{missing}'")
         return real(name)
 
-    monkeypatch.setattr(solvers.importlib, "import_module", refuse)
-    with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install queuesmith\[exact\]"):
+    monkeypatch.setattr(extras.importlib, "import_module", refuse)
+    with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install 'queuesmith\[exact\]'"):
         solve_exact(_random())
 
 
