@@ -32,11 +32,15 @@ def test_a_study_is_run_looked_at_and_reported(run, study, tmp_path):
     assert (tmp_path / "orders.study" / "results.sqlite").is_file()
     ranking = json.loads(run("study", "table", study, "--format", "json").out)
     assert ranking["logs"] == 2 and len(ranking["policies"]) == 2
-    assert "ranks best over 2 logs" in run("study", "table", study).out
+    for waits in ranking["group_waits"].values():
+        assert waits["1"]["longest"] >= waits["1"]["p99"] and waits["1"]["beyond_a_week"] == 0
+    told = run("study", "table", study).out
+    assert "ranks best over 2 logs" in told and "Longest wait of each group in days" in told
     units = run("study", "table", study, "--units", "--format", "csv", "--out", "t.csv")
     assert len(units.out.splitlines()) == 5 and (tmp_path / "t.csv").is_file()
     assert run("study", "report", study).code == 0
     page = (tmp_path / "orders.study" / "report.html").read_text()
+    assert ">Who waits longest</h2>" in page
     assert "critical difference" in page and "mean_bounded_slowdown" in page
 
 

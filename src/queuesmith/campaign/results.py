@@ -16,6 +16,7 @@ from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.frames import Framed
 from queuesmith.campaign.study_file import Study
 from queuesmith.campaign.units import Unit, units_of
+from queuesmith.schedule.starvation import GroupWaits
 from queuesmith.study.shards import Shards
 
 #: What a table has besides the metrics, and how SQLite keeps it.
@@ -76,6 +77,19 @@ class Results(Framed):
             for unit, found in zip(self.units, self.found, strict=True)
             if found is not None
         ]
+
+    def group_waits(self) -> dict[str, dict[str, GroupWaits]]:
+        """Return what each group waits at worst over all units, by policy and group.
+
+        Groups are numbered in each log by itself, the heaviest users first, unless it names them.
+        """
+        worst: dict[str, dict[str, GroupWaits]] = {}
+        for unit, found in zip(self.units, self.found, strict=True):
+            own = worst.setdefault(unit.policy_name, {})
+            for group, facts in (found or {}).get("waits", {}).items():
+                waits = GroupWaits(**facts)
+                own[group] = own[group].worst_with(waits) if group in own else waits
+        return {policy: dict(sorted(own.items())) for policy, own in worst.items() if own}
 
     def save(self, path: AnyPath) -> None:
         """Write the table: SQLite, Parquet or CSV, by the end of the name."""

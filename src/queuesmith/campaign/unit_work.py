@@ -21,6 +21,7 @@ from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.policy.own_metrics import add_metric
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.starvation import group_waits
 from queuesmith.study.engines import abandoned, under_watch
 from queuesmith.study.naming import log_digest
 from queuesmith.study.shards import Shards
@@ -63,21 +64,25 @@ def _work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkD
 
 
 def evaluate(unit: Unit) -> dict[str, Any]:
-    """Return the values of a unit, or the sentence that says why it has none."""
+    """Return the values of a unit and what groups wait, or the sentence why there are none."""
     began = time.process_time()
+    values, waits, why = None, {}, None
     try:
-        values, why = _values(unit), None
+        schedule = _replayed(unit)
+        values = [Objective(metric)(schedule) for metric in unit.metrics]
+        waits = {group: each.to_dict() for group, each in group_waits(schedule).items()}
     except QueuesmithError as error:
-        values, why = None, str(error)
+        why = str(error)
     return {
         "values": values,
+        "waits": waits,
         "why": why,
         "seconds": time.process_time() - began,
         "host": platform.node(),
     }
 
 
-def _values(unit: Unit) -> list[float]:
+def _replayed(unit: Unit) -> Schedule:
     for own in unit.own_metrics:  # again for each unit: the file may have changed meanwhile
         add_metric(own)
     jobs = _log(unit.log, unit.seed if unit.log.generate else None, unit.digest)
@@ -90,11 +95,7 @@ def _values(unit: Unit) -> list[float]:
         policy = _learned(unit.learned, parts.learning, machine, unit.seed or 0)
     judged = parts.learning if parts.held_out is None else parts.held_out
     schedule = simulate(judged, machine, as_policy(policy))
-    return _measured(schedule.trimmed(unit.warm_up, unit.cool_down), unit.metrics)
-
-
-def _measured(schedule: Schedule, metrics: Sequence[str]) -> list[float]:
-    return [Objective(metric)(schedule) for metric in metrics]
+    return schedule.trimmed(unit.warm_up, unit.cool_down)
 
 
 def _learned(learned: LearnedPolicy, jobs: Workload, machine: Cluster, seed: int) -> AnyPolicy:

@@ -14,9 +14,18 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
 from queuesmith.cli.engine import load_engine
+from queuesmith.cli.group_waits import print_group_waits
 from queuesmith.cli.help import PanelGroup
 from queuesmith.cli.options import FormatOption, Quiet, with_options
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    print_sentences,
+    progress,
+    tell,
+)
 
 if TYPE_CHECKING:
     from queuesmith.campaign import Results
@@ -185,13 +194,19 @@ def table(
     ranking = rank_policies(results, metric)
     if format is Format.json:
         facts = ("metric", "logs", "left_out", "friedman", "critical_difference")
-        print_json({**{k: getattr(ranking, k) for k in facts}, "policies": ranking.rows()})
+        waits = {
+            policy: {group: each.to_dict() for group, each in own.items()}
+            for policy, own in results.group_waits().items()
+        }
+        found = {k: getattr(ranking, k) for k in facts}
+        print_json({**found, "policies": ranking.rows(), "group_waits": waits})
         return
     print_rows(ranking.rows(), format)
     if format is Format.table:
         from queuesmith.report.study_page import verdict
 
-        print(f"{ranking.metric}: {verdict(ranking)}")
+        print_sentences(f"{ranking.metric}: {verdict(ranking)}")
+        print_group_waits(results.group_waits())
 
 
 @app.command()

@@ -21,7 +21,11 @@ def wait_rows(schedules: Mapping[str, Schedule]) -> list[dict[str, str]]:
     schedules
         Schedules of the same jobs, by what the table calls them.
     """
-    waits = {name: group_waits(schedule) for name, schedule in schedules.items()}
+    return rows_of_waits({name: group_waits(each) for name, each in schedules.items()})
+
+
+def rows_of_waits(waits: Mapping[str, Mapping[str, GroupWaits]]) -> list[dict[str, str]]:
+    """Return the same of waits that are known already, by policy and group."""
     shown = shown_groups(waits)
     return [
         {"policy": name, **{f"group {g}": cell(own[g]) if g in own else "-" for g in shown}}

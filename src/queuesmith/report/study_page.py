@@ -13,6 +13,7 @@ from queuesmith.campaign.ranking import Ranking, rank_policies
 from queuesmith.campaign.results import Results
 from queuesmith.figures.palette import INK, policy_colours
 from queuesmith.figures.style import style
+from queuesmith.report.group_waits import CAPTION, rows_of_waits
 from queuesmith.report.html import write_sections
 from queuesmith.report.html_rows import html_rows
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 #: A table of more rows is what ``study table --out`` is for.
 MOST_ROWS = 500
+WORST = "The worst over all logs, loads and seeds: what a policy costs the unluckiest."
 
 
 def write_study_report(
@@ -41,6 +43,9 @@ def write_study_report(
     """
     sections: list[tuple[str, Content]] = [("What was studied", _facts(results, command))]
     sections += [(metric, _metric(results, metric)) for metric in results.study.metrics]
+    waits = rows_of_waits(results.group_waits())
+    if waits:
+        sections.append(("Who waits longest", f"<p>{WORST} {CAPTION}</p>{html_rows(waits)}"))
     description = f"{results.done:,} of {len(results.units):,} units are done."
     return write_sections(path, f"Study {results.study.name}", sections, description=description)
 

@@ -48,6 +48,15 @@ class GroupWaits:
         """Return it, ready for JSON."""
         return asdict(self)
 
+    def worst_with(self, other: GroupWaits) -> GroupWaits:
+        """Return what a group waits at worst in two replays, and how many jobs too long in both."""
+        return GroupWaits(
+            self.jobs + other.jobs,
+            max(self.longest, other.longest),
+            max(self.p99, other.p99),
+            self.beyond_a_week + other.beyond_a_week,
+        )
+
 
 def group_waits(schedule: Schedule) -> dict[str, GroupWaits]:
     """Return for each group, by its name, how long its unluckiest jobs wait.
