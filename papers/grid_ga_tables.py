@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from papers.grid_ga_claims import all_claims
+from papers.grid_ga_figures import compared_figures
 from papers.grid_ga_paper import TABLE_5, TABLE_6
 from papers.grid_ga_runs import (
     COLUMNS,
@@ -61,7 +62,9 @@ class Summary:
 
     def claims(self) -> str:
         """Return the paper's sentences beside what was found, and whether they hold."""
-        return markdown([each.row() for each in all_claims(self)])
+        figures = [each.claim() for each in compared_figures(self.pieces.kept)]
+        claims = [*all_claims(self), *(claim for claim in figures if claim is not None)]
+        return markdown([claim.row() for claim in claims])
 
     def reached(self) -> str:
         """Return in words what was reached beyond the paper."""
