@@ -59,7 +59,11 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
     assert summary.larger() == summary.generated() == summary.front(NAMES[0]) == ""
     table = summary.work_table([("carretero", "simultaneous")], WORK)
     assert "| u_i_lolo.0 | 2613.1 | +1.00 | +1.00 |" in table
-    assert summary.run_counts("0.2") == "`queuesmith` 1 to 2 runs"
+    columns = [("queuesmith", "simultaneous"), ("braun", "braun")]
+    assert summary.equal_time(columns, "0.2") == (
+        "- `queuesmith` (table 5, simultaneous), best of 1 to 2 runs: at or below on 2 of 2."
+    )
+    assert summary.equal_time(columns[1:], "0.2") == "No column was run as long."
     assert "best, 0.1 s" in summary.own_makespans()
 
 
