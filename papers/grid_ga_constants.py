@@ -2,14 +2,17 @@
 
     python -m papers.grid_ga_constants steps
     python -m papers.grid_ga_constants columns --seconds 20
+    python -m papers.grid_ga_constants anew --seconds 20
     python -m papers.grid_ga_constants walks --seconds 10
     python -m papers.grid_ga_constants annealing --seconds 10
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
-`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `walks` changes its
-habits (`WALKS`) one by one; both search as one worker of `exact` does. `annealing` changes how long
-the preset `queuesmith` anneals each child. Seconds are those of the processor.
+`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `anew` lets it begin
+so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
+`walks` changes its habits (`WALKS`) one by one. All search as one worker of `exact` does.
+`annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
+processor.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
 #: Parts of the time spent along columns.
 PARTS = (0.0, 0.4, 0.7)
 SIZES = ((512, 16), (1024, 32))
+#: Seconds along columns and in pairs before a worker begins anew.
+ROUNDS = ((2.0, 1.0), (5.0, 2.0), (7.0, 3.0))
 #: The habits of walks that are changed, and by which factor.
 CHANGES = (
     ("hot", 2.0),
@@ -56,13 +61,15 @@ ANNEALINGS = (500, 2000, 8000)
 def main() -> None:
     """Print how good each value is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("steps", "columns", "walks", "annealing"))
+    parser.add_argument("what", choices=("steps", "columns", "anew", "walks", "annealing"))
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--kinds", nargs="+", default=None)
     parser.add_argument("--sizes", type=int, nargs="+", default=range(len(SIZES)))
     asked = parser.parse_args()
     if asked.what == "steps":
         rows = [makespan_steps(kind) for kind in asked.kinds or STEP_KINDS]
+    elif asked.what == "anew":
+        rows = [anew(kind, asked.seconds) for kind in asked.kinds or KINDS]
     elif asked.what == "walks":
         rows = [walks(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     elif asked.what == "annealing":
@@ -101,6 +108,25 @@ def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, objec
     for part in PARTS:
         gaps = [100 * (searched(bound, part, seconds) / bound.value - 1) for bound in bounds]
         row[f"columns {part:.0%}"] = f"{sum(gaps) / len(gaps):.3f}"
+        print(row, flush=True)
+    return row
+
+
+def anew(kind: str, seconds: float) -> dict[str, object]:
+    """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
+    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[1][0]} x {SIZES[1][1]}"}
+    bounds = [lower_bound(generate_etc(kind, *SIZES[1], seed=seed)) for seed in SEEDS]
+    for along, mend in ROUNDS:
+        gaps = []
+        for bound in bounds:
+            start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+            found = []
+            for turn in range(round(seconds / (along + mend))):
+                search = ColumnSearch(bound, start, seed=turn)
+                found.append(search.run_for(along, clock=time.thread_time))
+                found.append(divided(bound, search.last, mend)[0])
+            gaps.append(100 * (min(found) / bound.value - 1))
+        row[f"{along:g} and {mend:g} s"] = f"{sum(gaps) / len(gaps):.3f}"
         print(row, flush=True)
     return row
 

@@ -6,11 +6,11 @@
 `queues` prints how often FPFS is the best of the paper's six heuristics, or as good, on queues of
 kind `matching`, and SJF on those of kind `small-first`, for some lengths of their jobs: `WIDE`,
 `NARROW` and `SHORT` in `queuesmith.federation.model.generate` are those best on nine queues of ten
-and, as the paper wants, within 6 % of `oas`; of two such, those whose jobs are more alike. `weights`
-prints, for some weights of the last end and of what a plan takes of the nodes, by how much `oas`
-changes the mean wait and the makespan against the best of the paper's six heuristics on each
-stream. `LAST_END` and `TAKEN` in `queuesmith.federation.exact.rolling` are the pair with the fewest
-streams whose makespan is longer, at no worse a wait.
+and, as the paper wants, within 6 % of `oas`; of two such, those whose jobs are more alike.
+`weights` prints, for some weights of the last end and of what a plan takes of the nodes, by how
+much `oas` changes the mean wait and the makespan against the best of the paper's six heuristics on
+each stream. `LAST_END` and `TAKEN` in `queuesmith.federation.exact.rolling` are the pair with the
+fewest streams whose makespan is longer, at no worse a wait.
 """
 
 from __future__ import annotations
