@@ -2,42 +2,82 @@
 
     python -m papers.grid_ga_constants steps
     python -m papers.grid_ga_constants columns --seconds 20
+    python -m papers.grid_ga_constants anew --seconds 20
+    python -m papers.grid_ga_constants walks --seconds 10
+    python -m papers.grid_ga_constants annealing --seconds 10
 
-`steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`; `columns`
-lets `exact` go over to columns (`MANY` in `queuesmith.grid.exact.makespan`) from fewer machines on.
+`steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
+shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
+`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `anew` lets it begin
+so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
+`walks` changes its habits (`WALKS`) one by one. All search as one worker of `exact` does.
+`annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
+processor.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from papers.study import markdown
 from queuesmith.grid.etc import generate_etc
-from queuesmith.grid.exact import makespan as exact_makespan
-from queuesmith.grid.exact import solve_exact
-from queuesmith.grid.genetic import evolve_many, preset
+from queuesmith.grid.exact import lower_bound
+from queuesmith.grid.exact.bounds import Bound
+from queuesmith.grid.exact.column_search import ColumnSearch
+from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
+from queuesmith.grid.exact.pair_search import Habits, PairSearch
+from queuesmith.grid.exact.run import Machines, greedy
+from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
 SEEDS = (1001, 1002)
-KINDS = ("u_c_hihi", "u_c_lolo", "u_i_hihi", "u_s_hilo")
+KINDS = ("u_i_hihi", "u_i_lohi", "u_i_lolo", "u_s_hihi", "u_s_lolo")
+#: The same for constants of smaller instances.
+SMALL_KINDS = ("u_c_hihi", "u_i_lohi", "u_s_hihi")
+STEP_KINDS = ("u_c_hihi", "u_c_lolo", "u_i_hihi", "u_s_hilo")
 STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
-MANIES = (24, 64)
-SIZES = ((1024, 32),)
+#: Parts of the time spent along columns.
+PARTS = (0.0, 0.4, 0.7)
+SIZES = ((512, 16), (1024, 32))
+#: Seconds along columns and in pairs before a worker begins anew.
+ROUNDS = ((2.0, 1.0), (5.0, 2.0), (7.0, 3.0))
+#: The habits of walks that are changed, and by which factor.
+CHANGES = (
+    ("hot", 2.0),
+    ("hot", 0.5),
+    ("cycle", 3.0),
+    ("cycle", 0.3),
+    ("reach", 3.0),
+    ("reach", 0.3),
+)
+#: Steps of annealing for each child.
+ANNEALINGS = (500, 2000, 8000)
 
 
 def main() -> None:
     """Print how good each value is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("steps", "columns"))
+    parser.add_argument("what", choices=("steps", "columns", "anew", "walks", "annealing"))
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--kinds", nargs="+", default=KINDS)
+    parser.add_argument("--kinds", nargs="+", default=None)
+    parser.add_argument("--sizes", type=int, nargs="+", default=range(len(SIZES)))
     asked = parser.parse_args()
-    rows = [
-        makespan_steps(kind) if asked.what == "steps" else columns(kind, size, asked.seconds)
-        for kind in asked.kinds
-        for size in (SIZES if asked.what == "columns" else SIZES[:1])
-    ]
+    if asked.what == "steps":
+        rows = [makespan_steps(kind) for kind in asked.kinds or STEP_KINDS]
+    elif asked.what == "anew":
+        rows = [anew(kind, asked.seconds) for kind in asked.kinds or KINDS]
+    elif asked.what == "walks":
+        rows = [walks(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
+    elif asked.what == "annealing":
+        rows = [annealing(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
+    else:
+        sizes = [SIZES[place] for place in asked.sizes]
+        kinds = itertools.product(sizes, asked.kinds or KINDS)
+        rows = [columns(kind, size, asked.seconds) for size, kind in kinds]
     print(markdown(rows))
 
 
@@ -62,17 +102,91 @@ def makespan_steps(kind: str) -> dict[str, object]:
 
 
 def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
-    """Return the mean gap of the exact method for each number of machines it counts as many."""
+    """Return the mean gap to the bound for each part of the time spent along columns."""
     row: dict[str, object] = {"kind": kind, "size": f"{size[0]} x {size[1]}"}
-    for many in MANIES:
-        exact_makespan.MANY = many
-        found = [
-            solve_exact(generate_etc(kind, *size, seed=seed), "makespan", seconds=seconds)
-            for seed in SEEDS
-        ]
-        row[f"many {many}"] = f"{sum(each.gap_percent or 0.0 for each in found) / len(found):.3f}"
-    print(row, flush=True)
+    bounds = [lower_bound(generate_etc(kind, *size, seed=seed)) for seed in SEEDS]
+    for part in PARTS:
+        gaps = [100 * (searched(bound, part, seconds) / bound.value - 1) for bound in bounds]
+        row[f"columns {part:.0%}"] = f"{sum(gaps) / len(gaps):.3f}"
+        print(row, flush=True)
     return row
+
+
+def anew(kind: str, seconds: float) -> dict[str, object]:
+    """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
+    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[1][0]} x {SIZES[1][1]}"}
+    bounds = [lower_bound(generate_etc(kind, *SIZES[1], seed=seed)) for seed in SEEDS]
+    for along, mend in ROUNDS:
+        gaps = []
+        for bound in bounds:
+            start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+            found = []
+            for turn in range(round(seconds / (along + mend))):
+                search = ColumnSearch(bound, start, seed=turn)
+                found.append(search.run_for(along, clock=time.thread_time))
+                found.append(divided(bound, search.last, mend)[0])
+            gaps.append(100 * (min(found) / bound.value - 1))
+        row[f"{along:g} and {mend:g} s"] = f"{sum(gaps) / len(gaps):.3f}"
+        print(row, flush=True)
+    return row
+
+
+def walks(kind: str, seconds: float) -> dict[str, object]:
+    """Return the mean gap with the habits as they are, and with each of them changed."""
+    row: dict[str, object] = {"kind": kind}
+    bounds = [lower_bound(generate_etc(kind, *SIZES[0], seed=seed)) for seed in SEEDS]
+    for name, factor in (("hot", 1.0), *CHANGES):
+        habits = [each._replace(**{name: factor * getattr(each, name)}) for each in WALKS]
+        gaps = []
+        for bound in bounds:
+            start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+            gaps.append(100 * (divided(bound, start, seconds, habits)[0] / bound.value - 1))
+        head = "as they are" if factor == 1 else f"{name} x {factor:g}"
+        row[head] = f"{sum(gaps) / len(gaps):.3f}"
+        print(row, flush=True)
+    return row
+
+
+def annealing(kind: str, seconds: float) -> dict[str, object]:
+    """Return the mean gap of the preset `queuesmith` by its steps of annealing for each child."""
+    row: dict[str, object] = {"kind": kind}
+    matrices = [generate_etc(kind, *SIZES[0], seed=seed) for seed in SEEDS]
+    for steps in ANNEALINGS:
+        config = replace(preset("queuesmith"), improvement_parameter=steps, seconds=seconds)
+        gaps = []
+        for matrix in matrices:
+            found = evolve(matrix, config, objective="makespan", clock=time.thread_time)
+            gaps.append(100 * (found.makespan / lower_bound(matrix).value - 1))
+        row[f"{steps} steps"] = f"{sum(gaps) / len(gaps):.3f}"
+        print(row, flush=True)
+    return row
+
+
+def searched(bound: Bound, part: float, seconds: float) -> float:
+    """Return the makespan that a worker finds that spends some part of its time along columns."""
+    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    if not part:
+        return divided(bound, start, seconds)[0]
+    first, best = divided(bound, start, FIRST * seconds)
+    search = ColumnSearch(bound, best if bound.rounded is None else bound.rounded, seed=1)
+    second = search.run_for(part * seconds, clock=time.thread_time)
+    last = divided(bound, search.last, (1 - FIRST - part) * seconds)[0]
+    return min(first, second, last)
+
+
+def divided(
+    bound: Bound, start: Machines, seconds: float, habits: Sequence[Habits] = WALKS
+) -> tuple[float, Machines]:
+    """Divide the jobs of pairs of machines for some time, with the habits in turn."""
+    search = PairSearch(bound, start, seed=1)
+    ends = time.thread_time() + seconds
+    for turn in itertools.count():
+        left = ends - time.thread_time()
+        if left <= 0:
+            break
+        search.behave(habits[turn % len(habits)])
+        search.run_for(min(left, ROUND), clock=time.thread_time)
+    return search.makespan, search.machine
 
 
 if __name__ == "__main__":

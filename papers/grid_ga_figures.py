@@ -1,145 +1,180 @@
-"""Figures 3 to 7 of the study of genetic schedulers for grids: operators over the generations."""
+"""Figures 3 to 7 of the study of genetic schedulers for grids: operators over the generations.
+
+The paper has the mean of 20 runs on random instances. Here each curve is the mean of a run on each
+of some generated instances of each of the twelve classes, in per cent above the bound of the LP, so
+that instances of all sizes of times count alike; all curves have the same instances and seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import itertools
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
-from papers.grid_ga_runs import instance
-from papers.study import markdown
-from queuesmith.grid.exact import lower_bound
-from queuesmith.grid.genetic import (
-    GeneticConfig,
-    GeneticRuns,
-    convergence_data,
-    draw_convergence,
-    evolve_many,
-    preset,
-)
+import numpy as np
 
-CROSSOVERS = ("one-point", "two-point", "uniform", "fitness-based", "pmx", "cx", "ox")
-SELECTIONS = ("random", "best", "linear-ranking", "binary-tournament", "n-tournament")
-#: What figures 3 to 6 have in common (tables 1 to 3).
-TUNING = replace(
-    preset("carretero"),
-    population=80,
-    offspring=78,
-    restart=None,
-    crossover_probability=0.8,
-    mutation="rebalance",
-    mutation_probability=0.2,
-    mutation_parameter=0.75,
-    selection="best",
-    selection_parameter=None,
-    replacement="elitist",
-    generations=2500,
-    seconds=None,
-    initial={"ljfr-sjfr": 1},
-)
-#: Figures 3 and 4 cross a little less often (table 1).
-MUTATING = replace(TUNING, crossover_probability=0.7)
-#: Figure 7 begins from all three methods and mutates more often (table 4 and the text above it).
-REPLACING = replace(
-    TUNING,
-    selection="linear-ranking",
-    mutation_probability=0.3,
-    initial={"ljfr-sjfr": 1, "mct": 1, "random": 1},
-)
+from papers.claims import Claim
+from papers.grid_ga_operators import Comparison, comparisons
+from papers.kept_pieces import KeptPieces
+from papers.study import markdown, mean_and_half
+from queuesmith.grid import EtcMatrix
+from queuesmith.grid.etc import generate_etc
+from queuesmith.grid.etc.matrix import Floats
+from queuesmith.grid.exact import lower_bound
+from queuesmith.grid.genetic import GeneticConfig, draw_convergence, evolve
+from queuesmith.grid.genetic.convergence import Convergence
+from queuesmith.study.store import fingerprint
+
+#: The classes by their consistency.
+CONSISTENCIES = {"consistent": "c", "inconsistent": "i", "semi-consistent": "s"}
+HETEROGENEITIES = ("hihi", "hilo", "lohi", "lolo")
+#: Seeds of the instances of each class, and of the runs on them.
+FIGURE_SEEDS = (501, 502)
+JOBS, MACHINES = 512, 16
+#: A curve is kept at so many moments, from the start to the end.
+POINTS = 51
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One figure: its title, what the paper says it shows, and the configurations it compares."""
+class Compared:
+    """One figure with the runs that are kept of it.
 
-    title: str
-    paper: str
-    configs: dict[str, GeneticConfig]
-    over: str = "generations"
+    Parameters
+    ----------
+    comparison
+        What is compared.
+    curves
+        By the names of the curves: one row a run, per cent above the bound over time; the rows of
+        all curves are of the same instances.
+    consistency
+        Of the instance of each row.
+    """
+
+    comparison: Comparison
+    curves: dict[str, Floats]
+    consistency: tuple[str, ...]
+
+    @property
+    def ranked(self) -> list[str]:
+        """The curves by their mean at the end, the best first."""
+        return sorted(self.curves, key=lambda label: float(self.curves[label][:, -1].mean()))
+
+    def claim(self) -> Claim | None:
+        """Judge what the paper says of the figure, or return None where it ranks nothing."""
+        wanted, order = self.comparison.first, self.comparison.order
+        if not wanted:
+            return None
+        ranked = self.ranked
+        best = min(ranked.index(label) for label in wanted)
+        found = f"`{ranked[best]}` is {best + 1} of {len(ranked)}; the best is `{ranked[0]}`"
+        if best > 0:
+            found += f", by {self._behind(ranked[best])} points"
+        in_order = [label for label in ranked if label in order] == list(order)
+        figure = self.comparison.title.partition(":")[0].lower()
+        says = f"{self.comparison.paper} ({figure})"
+        return Claim(says, found, best == 0 and in_order, f"{len(self.consistency)} runs a curve")
+
+    def table(self) -> str:
+        """Return how far above the bound each curve ends, the best first."""
+        rows = []
+        for label in self.ranked:
+            ends = self.curves[label][:, -1]
+            row = {
+                "operator": label,
+                "above the LP bound %": f"{ends.mean():.1f}",
+                "behind the best, points": self._behind(label),
+            }
+            for name in CONSISTENCIES:
+                mine = [e for e, kind in zip(ends, self.consistency, strict=True) if kind == name]
+                row[name] = f"{np.mean(mine):.1f}" if mine else "-"
+            rows.append(row)
+        comparison = self.comparison
+        return f"**{comparison.title}.** The paper: {comparison.paper}.\n\n{markdown(rows)}"
+
+    def draw(self) -> Any:
+        """Draw the curves."""
+        data = {}
+        for label, config in self.comparison.configs.items():
+            last = (config.generations or 0) * _each(self.comparison, config)
+            rows = self.curves[label]
+            data[label] = Convergence(
+                np.linspace(0, last, POINTS), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0)
+            )
+        value = "makespan, per cent above the bound of the LP"
+        return draw_convergence(data, title=self.title, over=self.comparison.over, value=value)
+
+    @property
+    def title(self) -> str:
+        """The title of the picture."""
+        return f"{self.comparison.title} (mean of {len(self.consistency)} runs)"
+
+    def _behind(self, label: str) -> str:
+        """Say how far a curve ends above the best, run by run, with the interval of the mean."""
+        best = self.curves[self.ranked[0]][:, -1]
+        mean, half = mean_and_half(list(self.curves[label][:, -1] - best))
+        return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
 
 
-def comparisons() -> list[Comparison]:
-    """Return the figures of the paper (tables 1 to 4)."""
+def make_figures(kept: KeptPieces) -> None:
+    """Make the runs of all curves that are missing, instance by instance."""
+    configs = [config for each in comparisons() for config in each.configs.values()]
+    for seed, (_, kind), config in itertools.product(FIGURE_SEEDS, _kinds(), configs):
+        kept.piece(_name(config, kind, seed), partial(_course, config, kind, seed))
+
+
+def compared_figures(kept: KeptPieces) -> list[Compared]:
+    """Return the figures with all instances of which every run is kept."""
+    configs = [config for each in comparisons() for config in each.configs.values()]
+    found = [
+        (consistency, kind, seed)
+        for seed, (consistency, kind) in itertools.product(FIGURE_SEEDS, _kinds())
+        if all(_name(config, kind, seed) in kept for config in configs)
+    ]
+    if not found:
+        return []
+    kinds = tuple(consistency for consistency, _, _ in found)
+    return [Compared(each, _curves(kept, each, found), kinds) for each in comparisons()]
+
+
+def _curves(
+    kept: KeptPieces, comparison: Comparison, found: list[tuple[str, str, int]]
+) -> dict[str, Floats]:
+    return {
+        label: np.array([kept[_name(config, kind, seed)]["above"] for _, kind, seed in found])
+        for label, config in comparison.configs.items()
+    }
+
+
+def _kinds() -> list[tuple[str, str]]:
+    """The classes: their consistency, and their name as `generate_etc` takes it."""
     return [
-        Comparison(
-            "Figure 3, left: move & swap",
-            "no ranking in words",
-            {f"move & swap {p:.0%}": _mutating("move-and-swap", p) for p in (0.4, 0.6, 0.8)},
-        ),
-        Comparison(
-            "Figure 3, right: rebalancing",
-            "rebalancing 75 % is best",
-            {f"rebalancing {p:.0%}": _mutating("rebalance", p) for p in (0, 0.25, 0.5, 0.75, 1)},
-        ),
-        Comparison(
-            "Figure 4: mutation",
-            "rebalancing 75 % is best, then swap; move is worst",
-            {
-                "move": _mutating("move"),
-                "swap": _mutating("swap"),
-                "move & swap 60%": _mutating("move-and-swap", 0.6),
-                "rebalancing 75%": _mutating("rebalance", 0.75),
-            },
-        ),
-        Comparison(
-            "Figure 5: crossover",
-            "cx is best by far",
-            {name: replace(TUNING, crossover=name) for name in CROSSOVERS},
-        ),
-        Comparison(
-            "Figure 6: selection",
-            "a suitable tournament is best",
-            {name: replace(TUNING, selection=name) for name in SELECTIONS},
-        ),
-        Comparison(
-            "Figure 7: replacement",
-            "about the same work for each, no ranking in words",
-            {
-                "generational": replace(REPLACING, replacement="generational", offspring=80),
-                "elitist": replace(REPLACING, replacement="elitist", offspring=78),
-                "if-better": replace(REPLACING, replacement="if-better", offspring=80),
-                "steady-state": replace(preset("steady-state"), seconds=None),
-            },
-            over="children",
-        ),
+        (name, f"u_{letter}_{heterogeneity}")
+        for heterogeneity in HETEROGENEITIES
+        for name, letter in CONSISTENCIES.items()
     ]
 
 
-def draw_figures(
-    name: str, runs: int, workers: int, tell: Callable[[str], None]
-) -> tuple[dict[str, Any], str]:
-    """Run and draw all figures, by their titles; return also what they show, as Markdown."""
-    matrix = instance(name)
-    bound = lower_bound(matrix).value
-    figures: dict[str, Any] = {}
-    sections: list[str] = []
-    for comparison in comparisons():
-        found = {
-            label: evolve_many(matrix, config, runs=runs, workers=workers)
-            for label, config in comparison.configs.items()
-        }
-        data = convergence_data(found, over=comparison.over)
-        title = f"{comparison.title} ({name}, mean of {runs} runs)"
-        figures[title] = draw_convergence(data, title=title, over=comparison.over, bound=bound)
-        sections.append(_section(comparison, found, bound))
-        tell(comparison.title)
-    return figures, "\n\n".join(sections)
+def _name(config: GeneticConfig, kind: str, seed: int) -> str:
+    return f"figures {kind} seed {seed} {fingerprint(config.to_toml())[:8]}"
 
 
-def _mutating(mutation: str, parameter: float | None = None) -> GeneticConfig:
-    return replace(MUTATING, mutation=mutation, mutation_parameter=parameter)
+def _each(comparison: Comparison, config: GeneticConfig) -> int:
+    """How much a generation is on the axis of a figure."""
+    return config.children if comparison.over == "children" else 1
 
 
-def _section(comparison: Comparison, found: dict[str, GeneticRuns], bound: float) -> str:
-    """Return the final makespans of a figure as a table, the best first."""
-    ranked = sorted(found.items(), key=lambda pair: pair[1].makespan.mean)
-    rows = [
-        {
-            "operator": label,
-            "mean makespan at the end": f"{runs.makespan.mean:.1f}",
-            "sd": f"{runs.makespan.std:.1f}",
-            "above the LP bound %": f"{100 * (runs.makespan.mean / bound - 1):.1f}",
-        }
-        for label, runs in ranked
-    ]
-    return f"**{comparison.title}.** The paper: {comparison.paper}.\n\n{markdown(rows)}"
+def _course(config: GeneticConfig, kind: str, seed: int) -> dict[str, Any]:
+    """Run a configuration, and return its makespans in per cent above the bound."""
+    matrix, bound = _instance(kind, seed)
+    course = evolve(matrix, config, seed=seed).course
+    moments = np.linspace(0, config.generations or 0, POINTS)
+    place = np.searchsorted(course.generation, moments, side="right") - 1
+    above = 100 * (course.makespan[place] / bound - 1)
+    return {"above": [round(float(each), 3) for each in above]}
+
+
+@cache
+def _instance(kind: str, seed: int) -> tuple[EtcMatrix, float]:
+    matrix = generate_etc(kind, JOBS, MACHINES, seed=seed)
+    return matrix, lower_bound(matrix).value

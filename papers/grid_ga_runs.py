@@ -7,6 +7,7 @@ of 10 s, too.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -139,7 +140,11 @@ class Pieces:
 
         def make() -> dict[str, Any]:
             result = evolve(
-                instance(name), kind.config(seconds), objective=kind.objective, seed=seed
+                instance(name),
+                kind.config(seconds),
+                objective=kind.objective,
+                seed=seed,
+                clock=time.thread_time,
             )
             moments = [] if seconds is None else [*(t for t in TIMES if t < seconds), seconds]
             course = {
@@ -157,9 +162,11 @@ class Pieces:
                 "course": course,
             }
 
-        stop = f"{kind.generations} generations" if seconds is None else f"{seconds:g} s"
         start = _stem(column, name, by_time=seconds is not None)
-        self.kept.piece(f"{start}{stop} seed {seed}", make)
+        if seconds is None:
+            self.kept.piece(f"{start}{kind.generations} generations seed {seed}", make)
+        elif f"{start}{seconds:g} s seed {seed}" not in self.kept:  # by the clock on the wall
+            self.kept.piece(f"{start}{seconds:g} CPU s seed {seed}", make)
 
 
 def _stem(column: str, name: str, *, by_time: bool) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from papers.grid_ga_claims import all_claims
+from papers.grid_ga_figures import compared_figures
 from papers.grid_ga_paper import TABLE_5, TABLE_6
 from papers.grid_ga_runs import (
-    COLUMNS,
     Pieces,
     generated_names,
     instance,
@@ -61,7 +61,9 @@ class Summary:
 
     def claims(self) -> str:
         """Return the paper's sentences beside what was found, and whether they hold."""
-        return markdown([each.row() for each in all_claims(self)])
+        figures = [each.claim() for each in compared_figures(self.pieces.kept)]
+        claims = [*all_claims(self), *(claim for claim in figures if claim is not None)]
+        return markdown([claim.row() for claim in claims])
 
     def reached(self) -> str:
         """Return in words what was reached beyond the paper."""
@@ -129,11 +131,17 @@ class Summary:
         found = {name: self.pieces.exact(name, objective, make=False) for name in names}
         return {name: piece for name, piece in found.items() if piece is not None}
 
-    def run_counts(self, moment: str) -> str:
-        """Say how many runs of each column there are that were as long."""
-        counts = {column: self.found(column, moment) for column in COLUMNS}
-        said = [f"`{column}` {_runs(found)}" for column, found in counts.items() if found]
-        return ", ".join(said) if said else "none"
+    def equal_time(self, columns: Sequence[tuple[str, str]], moment: str) -> str:
+        """Say on how many instances each column is as good as the paper's in so many seconds."""
+        lines = []
+        for column, what in columns:
+            won, of, runs = self.at_or_below(column, what, moment)
+            table = f"table {6 if what in TABLE_6_COLUMNS else 5}, {what.replace('_', ' ')}"
+            if of:
+                lines.append(
+                    f"- `{column}` ({table}), best of {runs}: at or below on {won} of {of}."
+                )
+        return "\n".join(lines) if lines else "No column was run as long."
 
     def own_makespans(self) -> str:
         """Return what the preset queuesmith finds, beside the paper's best and the bound."""

@@ -1,11 +1,15 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from papers.grid_ga_figures import comparisons
+from papers.grid_ga_figures import FIGURE_SEEDS, POINTS, Compared, compared_figures
+from papers.grid_ga_operators import comparisons
 from papers.grid_ga_paper import TABLE_5, TABLE_6
 from papers.grid_ga_runs import COLUMNS, Pieces, _stem, generated_names
 from papers.grid_ga_tables import WORK, Summary
 from papers.kept_pieces import KeptPieces
 
-from papers import grid_ga_runs
+from papers import grid_ga_figures, grid_ga_runs
 
 NAMES = ["u_c_hihi.0", "u_i_lolo.0"]
 
@@ -55,7 +59,11 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
     assert summary.larger() == summary.generated() == summary.front(NAMES[0]) == ""
     table = summary.work_table([("carretero", "simultaneous")], WORK)
     assert "| u_i_lolo.0 | 2613.1 | +1.00 | +1.00 |" in table
-    assert summary.run_counts("0.2") == "`queuesmith` 1 to 2 runs"
+    columns = [("queuesmith", "simultaneous"), ("braun", "braun")]
+    assert summary.equal_time(columns, "0.2") == (
+        "- `queuesmith` (table 5, simultaneous), best of 1 to 2 runs: at or below on 2 of 2."
+    )
+    assert summary.equal_time(columns[1:], "0.2") == "No column was run as long."
     assert "best, 0.1 s" in summary.own_makespans()
 
 
@@ -107,6 +115,54 @@ def test_the_figures_compare_all_operators_of_the_paper():
     assert figures[5].configs["steady-state"].generations == 16500
     work = {name: c.children * c.generations for name, c in figures[5].configs.items()}
     assert max(work.values()) < 1.3 * min(work.values())
+
+
+def kept_figures(path, kinds):
+    """Keep runs of all curves that end the higher, the later their configuration comes."""
+    kept = KeptPieces(path)
+    for comparison in comparisons():
+        for place, config in enumerate(comparison.configs.values()):
+            for kind in kinds:
+                name = grid_ga_figures._name(config, kind, FIGURE_SEEDS[0])
+                above = [90.0] * (POINTS - 1) + [10.0 + place]
+                kept._pieces.setdefault(name, {"above": above})
+    return kept
+
+
+def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
+    kept = kept_figures(tmp_path / "kept.json", ["u_c_hihi", "u_s_lolo"])
+    assert compared_figures(KeptPieces(tmp_path / "kept.json")) == []
+    kept._pieces["figures u_i_hihi seed 501 half"] = {"above": []}
+    left, *_, crossover, selection, _ = compared_figures(kept)
+    assert left.consistency == ("consistent", "semi-consistent")
+    assert left.title == "Figure 3, left: move & swap (mean of 2 runs)"
+    assert left.claim() is None
+    assert "| one-point | 10.0 | 0.0 ± 0.0 | 10.0 | - | 10.0 |" in crossover.table()
+    assert "| two-point | 11.0 | 1.0 ± 0.0 |" in crossover.table()
+    claim = crossover.claim()
+    assert claim.holds is False
+    assert claim.found == "`cx` is 6 of 7; the best is `one-point`, by 5.0 ± 0.0 points"
+    assert claim.paper == "cx is best by far (figure 5)"
+    assert selection.claim().found.startswith("`binary-tournament` is 3 of 5")
+
+
+def test_a_figure_s_claim_holds_only_in_the_order_that_the_paper_states(tmp_path):
+    mutation = comparisons()[2]
+    for order, holds in ((mutation.order, True), (("rebalancing 75%", "move", "swap"), False)):
+        ends = dict.fromkeys(mutation.configs, 50.0) | {
+            label: float(place) for place, label in enumerate(order)
+        }
+        curves = {label: np.full((3, POINTS), end) for label, end in ends.items()}
+        assert Compared(mutation, curves, ("consistent",) * 3).claim().holds is holds
+
+
+def test_a_curve_is_in_per_cent_above_the_bound(monkeypatch):
+    monkeypatch.setattr(grid_ga_figures, "JOBS", 20)
+    monkeypatch.setattr(grid_ga_figures, "MACHINES", 3)
+    config = replace(comparisons()[0].configs["move & swap 40%"], generations=20)
+    above = grid_ga_figures._course(config, "u_i_hihi", 7)["above"]
+    assert len(above) == POINTS
+    assert min(above) >= 0
 
 
 def test_the_tables_of_the_paper_cover_the_same_twelve_instances():

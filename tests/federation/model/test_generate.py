@@ -15,7 +15,6 @@ from queuesmith.federation.model.generate import (
     with_arrivals,
 )
 from queuesmith.federation.model.jobs import check_fits
-from queuesmith.schedule.verify import verify
 
 
 def test_the_papers_federation_has_three_clusters_of_four():
@@ -56,23 +55,25 @@ def test_general_queues_differ_from_one_another():
     assert len(drawn) == len(PAPER_QUEUES)
 
 
-def makespans(name, seed):
-    federation, queue = paper_federation(), paper_queue(name, seed=seed)
-    found = {}
-    for heuristic in ("fcfs", "sjf", "bjf", "fpfs", "spt", "lpt"):
-        placement = verify(place_by_heuristic(federation, queue, heuristic, "most-free"))
-        found[heuristic] = placement.makespan
-    return found
+def favoured(kind, heuristic):
+    """Count on how many of fifty queues a heuristic is the best of six, or as good."""
+    federation, won = paper_federation(), 0
+    for seed in range(900, 950):
+        queue = generate_queue(kind, seed=seed)
+        ends = {
+            name: place_by_heuristic(federation, queue, name).makespan
+            for name in ("fcfs", "sjf", "bjf", "fpfs", "spt", "lpt")
+        }
+        won += ends[heuristic] == min(ends.values())
+    return won
 
 
-def test_the_first_queue_suits_whoever_matches_free_nodes():
-    ahead = [found["fpfs"] <= found["fcfs"] for found in (makespans("WL-1", s) for s in range(10))]
-    assert sum(ahead) >= 9
+def test_queues_of_pairs_suit_whoever_matches_free_nodes():
+    assert favoured("matching", "fpfs") >= 40
 
 
-def test_the_second_queue_suits_whoever_starts_small_jobs_first():
-    found = [makespans("WL-2", seed) for seed in range(10)]
-    assert sum(one["sjf"] <= one["fcfs"] for one in found) >= 9
+def test_queues_of_long_narrow_jobs_suit_whoever_starts_small_jobs_first():
+    assert favoured("small-first", "sjf") >= 40
 
 
 @pytest.mark.parametrize("kind", KINDS)

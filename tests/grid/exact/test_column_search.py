@@ -1,4 +1,6 @@
+import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,3 +159,10 @@ def test_it_finds_no_less_than_the_optimum(matrix: EtcMatrix) -> None:
     search = ColumnSearch(bound, greedy(matrix))
     search.run(CHUNK)
     assert _makespan(bound, search.machine) >= best_of(matrix, "makespan")
+
+
+@pytest.mark.parametrize("search", [ColumnSearch, PairSearch])
+def test_the_time_of_a_search_is_counted_by_the_clock_that_is_given(search: Any) -> None:
+    bound, looks = _random(), itertools.count()
+    search(bound, greedy(bound.matrix), seed=1).run_for(9, clock=lambda: float(next(looks)))
+    assert 9 < next(looks) < 20

@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import json
 
 import numpy as np
@@ -373,3 +374,12 @@ def test_our_scheduler_comes_within_two_per_cent_of_the_bound_in_three_generatio
     config = dataclasses.replace(preset("queuesmith"), generations=3, seconds=None)
     best = evolve(matrix, config, objective="makespan").best
     assert best.makespan < 1.02 * 7346524.18
+
+
+def test_seconds_are_counted_by_the_clock_that_is_given():
+    endless = dataclasses.replace(QUICK, generations=None, seconds=1.0)
+    looks = itertools.count()
+    result = evolve(random_matrix(20, 4, 0), endless, seconds=1000, clock=lambda: next(looks))
+    assert result.stopped == "seconds"
+    assert result.best.seconds >= 1000
+    assert next(looks) < 1100

@@ -29,8 +29,10 @@ PAPER_SIGMA = 0.7
 #: What a task needs of a link: the paper is silent; see BENCHMARKS.md.
 TASK_BANDWIDTH = (50.0, 300.0)
 
-#: Jobs made to run side by side last so much of the same time, at least and at most.
-PARTNER = (0.75, 1.0)
+#: Kind ``matching``: how long wide jobs last and the narrow ones beside them, at least and at most.
+WIDE, NARROW = (1.0, 1.1), (0.4, 0.6)
+#: Kind ``small-first``: the length of wide jobs over that of narrow ones.
+SHORT = 0.3
 
 
 class Shapes(NamedTuple):
@@ -182,37 +184,32 @@ def paper_queue(name: str, *, seed: int = 0) -> FederationJobs:
 
 
 def matching(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -> Shapes:
-    """Pairs of jobs that fill all nodes together; one half of the pairs arrives before the other.
+    """Wide jobs, the widest last, then for each a narrow and shorter one that fills what it leaves.
 
-    Whoever takes the next job in line is stuck; whoever looks for a job that fits the free nodes
-    finds one. That does not make FPFS the best of all: see the study for how often it is.
+    Whoever looks for a job that fits the free nodes finds that partner. Whoever takes the next in
+    line is stuck at the next wide job, by any order: all wide jobs are longer than all narrow ones.
     """
     pairs = -(-jobs // 2)
-    one = rng.integers(max(nodes // 2, 1), max(nodes - 1, 1), pairs, endpoint=True)
-    length = rng.uniform(0.5, 1.5, pairs)
-    back = rng.permutation(pairs)
-    tasks = np.concatenate([one, np.maximum(nodes - one[back], 1)])
-    partner = length[back] * rng.uniform(*PARTNER, pairs)
-    return Shapes(tasks[:jobs], np.concatenate([length, partner])[:jobs])
+    least = nodes // 2 + 1
+    drawn = rng.integers(least, max(nodes - 1, least), pairs, endpoint=True)
+    wide = np.minimum(np.sort(drawn), nodes)
+    tasks = np.concatenate([wide, np.maximum(nodes - wide, 1)])
+    length = np.concatenate([rng.uniform(*WIDE, pairs), rng.uniform(*NARROW, pairs)])
+    return Shapes(tasks[:jobs], length[:jobs])
 
 
 def small_first(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -> Shapes:
-    """Rows of jobs that fill all nodes, each row wider jobs than the last, arriving in any order.
+    """Short jobs on most of the nodes, then more of those that are narrow and long.
 
-    Whoever starts narrow jobs first fills row after row. That does not make SJF the best of all:
-    see the study for how often it is.
+    Whoever starts narrow jobs first gives them the fastest nodes, all at once, and lets the wide
+    ones follow. Whoever starts a wide job before leaves slow nodes to those that take longest.
     """
-    tasks: list[int] = []
-    rows: list[float] = []
-    for size in _row_sizes(jobs):
-        parts = _nearly_equal(nodes, min(size, nodes), rng)
-        tasks += parts.tolist()
-        rows += (rng.uniform(0.5, 1.5) * rng.uniform(*PARTNER, len(parts))).tolist()
-    while len(tasks) < jobs:  # federations too small for so many parts in a row
-        tasks.append(nodes)
-        rows.append(float(rng.uniform(0.5, 1.5)))
-    order = rng.permutation(jobs)
-    return Shapes(np.array(tasks, np.int64)[order], np.array(rows)[order])
+    narrow = 5 * jobs // 8
+    wide = np.full(jobs - narrow, max(5 * nodes // 6, 1))
+    tasks = np.concatenate([wide, np.full(narrow, max(nodes // 12, 1))])
+    length = rng.uniform(0.9, 1.1, jobs)
+    length[: jobs - narrow] *= SHORT
+    return Shapes(tasks, length)
 
 
 def general(jobs: int, nodes: int, most_tasks: int, rng: np.random.Generator) -> Shapes:
@@ -240,23 +237,3 @@ PAPER_QUEUES = {
 def _paper_seed(name: str, seed: int) -> int:
     """Every workload draws its own chance, so that WL-3 to WL-6 differ."""
     return whole_number("the seed", seed, 0, "Give for example 0.") * 6 + int(name[-1])
-
-
-def _row_sizes(jobs: int) -> list[int]:
-    """How many jobs share each row: half of those left, so that rows grow wider to the end."""
-    sizes = []
-    while jobs:
-        sizes.append(-(-jobs // 2) if jobs > 2 else 1)
-        jobs -= sizes[-1]
-    return sizes
-
-
-def _nearly_equal(total: int, parts: int, rng: np.random.Generator) -> Ints:
-    """So many whole numbers that add up to a total and differ little: one gives 1 to another."""
-    shares = np.full(parts, total // parts, np.int64)
-    shares[: total % parts] += 1
-    giver, taker = rng.integers(parts, size=2)
-    if shares[giver] > 1:
-        shares[giver] -= 1
-        shares[taker] += 1
-    return shares

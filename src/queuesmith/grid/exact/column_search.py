@@ -86,10 +86,15 @@ class ColumnSearch:
         self.anneal(_counted(pilot), aim=0.0)
         return self.anneal(_counted(steps - pilot), aim=ABOVE * self.extra)
 
-    def run_for(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> float:
+    def run_for(
+        self,
+        seconds: float,
+        stopped: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> float:
         """Anneal until the time is over, or until told to stop; return the best makespan."""
-        self.anneal(_timed(PILOT * seconds, stopped), aim=0.0)
-        return self.anneal(_timed((1 - PILOT) * seconds, stopped), aim=ABOVE * self.extra)
+        self.anneal(_timed(PILOT * seconds, stopped, clock), aim=0.0)
+        return self.anneal(_timed((1 - PILOT) * seconds, stopped, clock), aim=ABOVE * self.extra)
 
     def anneal(self, progress: Callable[[], float], *, aim: float) -> float:
         """Anneal towards a target above the bound by ``aim`` of it; return the best makespan.
@@ -121,10 +126,12 @@ def _counted(steps: int) -> Callable[[], float]:
     return lambda: next(chunks) * CHUNK / max(steps, 1)
 
 
-def _timed(seconds: float, stopped: Callable[[], bool]) -> Callable[[], float]:
+def _timed(
+    seconds: float, stopped: Callable[[], bool], clock: Callable[[], float]
+) -> Callable[[], float]:
     """Return the progress by the clock from now on; what is to be stopped is done."""
-    began = time.perf_counter()
-    return lambda: 1.0 if stopped() else (time.perf_counter() - began) / max(seconds, 1e-9)
+    began = clock()
+    return lambda: 1.0 if stopped() else (clock() - began) / max(seconds, 1e-9)
 
 
 def _shortened(bound: Bound, machine: NDArray[np.int64]) -> NDArray[np.int64]:

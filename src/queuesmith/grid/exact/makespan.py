@@ -30,6 +30,9 @@ WALKS = (
 #: With more machines than this, and a gap above that after the first part of the time, jobs move
 #: along cheap columns for the second part; below, pairs of machines do well.
 MANY, WIDE, FIRST, SECOND = 64, 0.005, 0.1, 0.7
+#: With more machines than this, every second worker begins again and again along cheap columns, for
+#: so many seconds, and then divides pairs for so many: walks from one start end far apart there.
+SEVERAL, ANEW, MEND = 24, 5.0, 2.0
 #: Seconds of a walk before its habits change.
 ROUND = 2.5
 #: Rounds after which a worker goes on from the best mapping of all.
@@ -71,7 +74,8 @@ def _search_seconds(run: ExactRun) -> float:
     """How long to search before the solvers begin: little where they may prove the optimum."""
     if run.matrix.times.size <= CPSAT_COLUMNS:
         return min(0.05 * run.incumbent.left, 1.0)
-    return run.incumbent.left if run.matrix.machines > MANY else 0.5 * run.incumbent.left
+    large = run.matrix.machines > (MANY if run.workers == 1 else SEVERAL)
+    return run.incumbent.left if large else 0.5 * run.incumbent.left
 
 
 def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
@@ -89,23 +93,40 @@ def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
 
 
 def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
-    """Walk until the time is over, on many machines along cheap columns, too.
-
-    These begin with the LP's own mapping, rounded: it costs nothing extra, and only where a machine
-    is late has it to be mended. From any other, annealing must first find back to cheap columns.
-    """
+    """Walk until the time is over, on many machines along cheap columns, too."""
     seconds = ends - time.perf_counter()
     start = run.incumbent.best
     if run.matrix.machines > MANY:
         _walk_pairs(run, start, which, ends - (1 - FIRST) * seconds, seed)
         start = run.incumbent.best
         if run.incumbent.value > run.bound.value * (1 + WIDE):
-            rounded = run.bound.rounded
-            search = ColumnSearch(run.bound, start if rounded is None else rounded, seed=seed)
-            search.run_for(SECOND * seconds, stopped=lambda: run.incumbent.closed)
-            run.offer(search.machine)
-            start = search.last
+            start = _walk_columns(run, SECOND * seconds, seed)
+    elif run.matrix.machines > SEVERAL and which % 2:
+        _walk_anew(run, which, ends, seed)
     _walk_pairs(run, start, which, ends, seed)
+
+
+def _walk_anew(run: ExactRun, which: int, ends: float, seed: int) -> None:
+    """Begin again and again along cheap columns, each time with other chance."""
+    for turn in itertools.count(1):
+        left = ends - time.perf_counter()
+        if run.incumbent.closed or left <= 0:
+            return
+        start = _walk_columns(run, min(left, ANEW), seed + 1000 * turn)
+        _walk_pairs(run, start, which, min(ends, time.perf_counter() + MEND), seed + turn)
+
+
+def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
+    """Anneal along cheap columns; return the last mapping, which few machines may be late in.
+
+    It begins with the LP's own mapping, rounded: it costs nothing extra, and only where a machine
+    is late has it to be mended. From any other, annealing must first find back to cheap columns.
+    """
+    start = run.incumbent.best if run.bound.rounded is None else run.bound.rounded
+    search = ColumnSearch(run.bound, start, seed=seed)
+    search.run_for(seconds, stopped=lambda: run.incumbent.closed)
+    run.offer(search.machine)
+    return search.last
 
 
 def _walk_pairs(run: ExactRun, start: Machines, which: int, ends: float, seed: int) -> None:

@@ -85,10 +85,15 @@ class PairSearch:
             walk(self._ground, self._state, self._room, self.habits, steps)
         return self.makespan
 
-    def run_for(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> float:
+    def run_for(
+        self,
+        seconds: float,
+        stopped: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> float:
         """Walk until the time is over, or until told to stop; return the best makespan."""
-        ends = time.perf_counter() + seconds
-        while time.perf_counter() < ends and not stopped() and self._state.numbers[BEST] > 1.0:
+        ends = clock() + seconds
+        while clock() < ends and not stopped() and self._state.numbers[BEST] > 1.0:
             self.run(CHUNK)
         return self.makespan
 
