@@ -3,6 +3,22 @@
 import numpy as np
 import pytest
 
+from queuesmith.engine.kernels.chain_room import (
+    BEGIN,
+    COUNT,
+    END,
+    HEAD,
+    HOLDERS,
+    NEXT,
+    NO_STEP,
+    ROW,
+    TIME,
+    WIDTHS,
+    index_steps,
+    new_chain,
+    noted_widths,
+)
+from queuesmith.engine.kernels.chain_room import CORES as FREE_CORES
 from queuesmith.engine.kernels.constants import COUNTERS, DUE, FREE, STEPS
 from queuesmith.engine.kernels.plan import (
     IN_BLOCKS,
@@ -15,26 +31,14 @@ from queuesmith.engine.kernels.plan import (
 )
 from queuesmith.engine.kernels.running import Running
 from queuesmith.engine.kernels.step_chain import (
-    BEFORE,
-    COUNT,
-    HEAD,
-    HOLDERS,
-    LAST,
-    NEXT,
-    NO_STEP,
-    TIME,
-    UNUSED,
-    WIDTHS,
     advance_chain,
-    index_steps,
+    choose_rows,
+    fill_rows,
+    hold_chosen,
+    link_rows,
     move_in_chain,
-    new_chain,
-    noted_widths,
     release_in_chain,
     reserve_in_chain,
-)
-from queuesmith.engine.kernels.step_chain import (
-    CORES as FREE_CORES,
 )
 
 pytestmark = pytest.mark.uncompiled
@@ -105,11 +109,8 @@ def test_reservations_made_and_given_back_leave_the_same_room(seed, long, forms)
 
 def empty_chain(job_cores, job_walltime):
     chain = new_chain(job_cores, job_walltime, CORES, CORES)
-    chain.step[:, NEXT] = np.arange(1, len(chain.step) + 1)
-    chain.step[0] = 0
-    chain.step[0, FREE_CORES] = CORES
-    chain.step[0, [NEXT, BEFORE]] = NO_STEP
-    chain.facts[[HEAD, LAST, UNUSED, COUNT]] = 0, 0, 1, 1
+    chain.step[[TIME, FREE_CORES, HOLDERS]] = 0, CORES, 0
+    link_rows(chain, 1, len(chain.step) // ROW)
     index_steps(chain)
     return chain
 
@@ -119,14 +120,25 @@ def check_chain(chain, seconds):
     steps = []
     step = chain.facts[HEAD]
     while step != NO_STEP:
-        steps.append(step)
-        step = chain.step[step, NEXT]
+        steps.append(chain.step[step : step + ROW])
+        step = chain.step[step + NEXT]
     assert len(steps) == chain.facts[COUNT]
-    assert (chain.step[steps[1:], HOLDERS] > 0).all()
-    ends = [*chain.step[steps[1:], TIME], SECONDS]
+    assert all(step[HOLDERS] > 0 for step in steps[1:])
+    ends = [*(step[TIME] for step in steps[1:]), SECONDS]
     for step, end in zip(steps, ends, strict=True):
-        begin, free = chain.step[step, TIME], chain.step[step, FREE_CORES]
+        begin, free = step[TIME], step[FREE_CORES]
         assert (seconds.free[begin:end] == free).all()
+
+
+def tidy(chain, waiting, running):
+    """Put the steps into rows anew."""
+    choose_rows(chain)
+    for job in running:
+        hold_chosen(chain, job, END)
+    for job in waiting:
+        hold_chosen(chain, job, BEGIN)
+        hold_chosen(chain, job, END)
+    fill_rows(chain)
 
 
 @pytest.mark.parametrize("widths", [CORES, 4])
@@ -155,6 +167,8 @@ def test_in_a_chain_reservations_move_to_the_earliest_room(seed, widths):
             due = running.pop(job_ended) + int(walltime[job_ended])
             release_in_chain(chain, job_ended, int(cores[job_ended]))
             seconds.free[seconds.now : due] += cores[job_ended]
+        if rng.random() < 0.2:
+            tidy(chain, waiting, running)
         for other, begin in waiting.items():
             wall, width = int(walltime[other]), int(cores[other])
             sooner = seconds.earliest(seconds.now, wall, width, own=begin)

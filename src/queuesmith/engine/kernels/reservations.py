@@ -11,6 +11,23 @@ from numba import types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS
+from queuesmith.engine.kernels.chain_room import (
+    BEGIN,
+    CORES,
+    COUNT,
+    END,
+    HEAD,
+    HOLDERS,
+    INSERTED,
+    NEXT,
+    NO_STEP,
+    ROW,
+    STEP_CHAIN_TYPE,
+    TIME,
+    StepChain,
+    index_steps,
+    new_chain,
+)
 from queuesmith.engine.kernels.constants import (
     DEPTH,
     DUE,
@@ -24,23 +41,13 @@ from queuesmith.engine.kernels.constants import (
 from queuesmith.engine.kernels.queue import move
 from queuesmith.engine.kernels.replay import end_job, start_job
 from queuesmith.engine.kernels.step_chain import (
-    BEFORE,
-    CORES,
-    COUNT,
-    HEAD,
-    HOLDERS,
-    LAST,
-    NEXT,
-    NO_STEP,
-    STEP_CHAIN_TYPE,
-    TIME,
-    UNUSED,
-    StepChain,
     advance_chain,
+    choose_rows,
+    fill_rows,
     hold,
-    index_steps,
+    hold_chosen,
+    link_rows,
     move_in_chain,
-    new_chain,
     release_in_chain,
     reserve_in_chain,
     step_from,
@@ -56,6 +63,8 @@ from queuesmith.engine.kernels.step_list import (
 LONG = 512
 #: How many steps a list has that has become a chain, as far as its counter tells.
 IN_CHAIN = -1
+#: A chain in which so many steps were inserted for each there is has its rows put in order.
+TIDY = 4
 
 
 class Reservations(NamedTuple):
@@ -102,14 +111,10 @@ def chain_steps(replay, plan):
     chain, counters = plan.chain, replay.counters
     advance_list(plan, counters, plan.time[0])  # steps that are alike are one
     steps = counters[STEPS]
-    for i in range(len(chain.step)):
-        chain.step[i, NEXT] = i + 1
     for i in range(steps):
-        chain.step[i, TIME], chain.step[i, CORES] = plan.time[i], plan.free[i]
-        chain.step[i, BEFORE], chain.step[i, HOLDERS] = i - 1, 0
-    chain.step[steps - 1, NEXT] = NO_STEP
-    facts = chain.facts
-    facts[HEAD], facts[LAST], facts[UNUSED], facts[COUNT] = 0, steps - 1, steps, steps
+        chain.step[i * ROW + TIME], chain.step[i * ROW + CORES] = plan.time[i], plan.free[i]
+        chain.step[i * ROW + HOLDERS] = 0
+    link_rows(chain, steps, len(chain.step) // ROW)
     index_steps(chain)
     for i in range(counters[ENDING]):
         hold_in_chain(replay, plan, replay.running.job[i])
@@ -127,8 +132,22 @@ def hold_in_chain(replay, plan, job):
     end = replay.start[job] + replay.jobs.walltime[job]
     first = np.searchsorted(plan.time[:steps], begin, side="right") - 1
     last = np.searchsorted(plan.time[:steps], end, side="right") - 1
-    first = step_from(plan.chain, first, begin)
-    hold(plan.chain, job, first, step_from(plan.chain, last, end))
+    first = step_from(plan.chain, first * ROW, begin)
+    hold(plan.chain, job, first, step_from(plan.chain, last * ROW, end))
+
+
+@kernel
+def tidy_chain(replay, plan):
+    """Put steps into rows in which neighbours are neighbours: they come from memory together."""
+    chain, queue, running = plan.chain, replay.queue, replay.running
+    choose_rows(chain)
+    for i in range(replay.counters[ENDING]):
+        hold_chosen(chain, running.job[i], END)
+    for i in range(replay.counters[TAIL]):
+        if replay.start[queue.job[i]] != NOBODY:
+            hold_chosen(chain, queue.job[i], BEGIN)
+            hold_chosen(chain, queue.job[i], END)
+    fill_rows(chain)
 
 
 @kernel
@@ -137,9 +156,9 @@ def list_steps(plan, counters):
     chain, steps = plan.chain, 0
     step = chain.facts[HEAD]
     while step != NO_STEP:
-        plan.time[steps], plan.free[steps] = chain.step[step, TIME], chain.step[step, CORES]
+        plan.time[steps], plan.free[steps] = chain.step[step + TIME], chain.step[step + CORES]
         steps += 1
-        step = chain.step[step, NEXT]
+        step = chain.step[step + NEXT]
     counters[STEPS] = steps
 
 
@@ -181,7 +200,7 @@ def complete_reserved(replay, plan, now):
     return counters[ENDING] < before
 
 
-@kernel
+@kernel(forceinline=True)
 def reserve_earliest(replay, plan, job, walltime, cores):
     """Reserve the earliest room for a job, or move its reservation there; all others stay."""
     counters, old = replay.counters, replay.start[job]
@@ -227,6 +246,9 @@ def keep_reservations(replay, plan, now, released):
 def move_reservations(replay, plan):
     """Move every reservation forward, in queue order; tells whether any job has none."""
     queue, start = replay.queue, replay.start
+    chain = plan.chain
+    if replay.counters[STEPS] == IN_CHAIN and chain.facts[INSERTED] > TIDY * chain.facts[COUNT]:
+        tidy_chain(replay, plan)
     without = 0
     for i in range(replay.counters[TAIL]):
         job = queue.job[i]
