@@ -89,3 +89,16 @@ def test_a_policy_without_clocks_is_not_replayed_several_times(run, log):
     outcome = run("fidelity", log, "--cores", "2", "--draws", "3")
     assert outcome.code == 2
     assert "fcfs+easy has no clocks" in outcome.err
+
+
+def test_jobs_cancelled_while_they_waited_are_counted_in_where_the_log_tells(run, tmp_path):
+    # Job 2 needs all cores and is cancelled at 30, when job 3 behind it really began.
+    rows = ["1 0 0 100 2 -1 -1 2 120 -1 1", "2 1 29 -1 4 -1 -1 4 60 -1 5"]
+    rows.append("3 2 28 50 2 -1 -1 2 180 -1 1")
+    path = tmp_path / "log.swf"
+    path.write_text("".join(f"{row} 1 1 -1 -1 -1 -1 -1\n" for row in rows))
+    said = run("fidelity", path, "--cores", "4")
+    assert "1 job that was cancelled while waiting stood in the replayed queue" in said.out
+    assert "grade A" in said.out
+    answer = run("fidelity", path, "--cores", "4", "--no-cancelled", "--format", "json").out
+    assert json.loads(answer)["mean_wait_replayed"] == 0

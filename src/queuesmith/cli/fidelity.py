@@ -46,6 +46,13 @@ def fidelity(
             "wait of each job.",
         ),
     ] = 1,
+    cancelled: Annotated[
+        bool,
+        typer.Option(
+            help="Let jobs that were cancelled while they waited stand in the queue until then, "
+            "where the log tells it."
+        ),
+    ] = True,
     by: Annotated[
         str | None,
         typer.Option(help="Divide by size, month, user, group or a column such as partition."),
@@ -68,7 +75,7 @@ def fidelity(
     from queuesmith.study import simulate_many
 
     check_targets(report)
-    workload = log.read()
+    workload = log.read(cancelled=cancelled)
     found = machine_from(nodes, log=workload, timezone=log.timezone) if nodes else None
     today = "multifactor+plan" if machine.slurm_conf else "fcfs+easy"
     if found is not None and "SchedulerType" in found.settings:
@@ -102,7 +109,8 @@ def fidelity(
     absent = not_followed(found, fit) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
         left_out = {"not_followed": list(absent)} if found is not None else {}
-        print_json({**judged.to_dict(), **left_out, "explained": explained})
+        queued = 0 if fit.cancelled is None else len(fit.cancelled)
+        print_json({**judged.to_dict(), "cancelled": queued, **left_out, "explained": explained})
         return
     columns = [by] if by else columns_of(fit)
     rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
@@ -112,6 +120,8 @@ def fidelity(
     if format is Format.table:
         for each in explained:
             print(_told(each))
+        if fit.cancelled is not None:
+            print(_told_cancelled(len(fit.cancelled)))
         if absent:
             print(f"Not followed: {', '.join(absent)}.")
         print(judged.sentence)
@@ -133,6 +143,11 @@ def _drawn(
         )
     first = int(log.submit[0]) + (log.epoch or 0)
     return [*chosen.with_other_clocks(machine.settings, first, draws)]
+
+
+def _told_cancelled(count: int) -> str:
+    jobs = "1 job that was" if count == 1 else f"{count:,} jobs that were"
+    return f"{jobs} cancelled while waiting stood in the replayed queue until then."
 
 
 def _told(row: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""When jobs come to Slurm's queue: when they are submitted, or when another job has ended."""
+"""When jobs come to Slurm's queue, as submitted or as others end, and when they leave it."""
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.heap import rise, sink
@@ -6,10 +6,12 @@ from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_priority import insert_sorted, prioritize
 from queuesmith.engine.kernels.slurm_state import (
     ARRIVAL,
+    CANCELLED,
     COMING,
     ELIGIBLE,
     FOLLOWER,
     NEXT_ARRIVAL,
+    NEXT_CANCEL,
     NEXT_FOLLOWER,
     QUEUED,
     THINK,
@@ -74,8 +76,39 @@ def admit_due(replay, now):
     before = counters[ARRIVED]
     while next_arrival(replay) == now:
         job = _pop_next(replay)
+        counters[ARRIVED] += 1
+        if replay.jobs[CANCELLED, job] <= now:
+            continue
         prioritize(replay, job, now)
         insert_sorted(replay.jobs, replay.priority, replay.queue, job, counters[QUEUED])
         counters[QUEUED] += 1
-        counters[ARRIVED] += 1
     return counters[ARRIVED] > before
+
+
+@kernel
+def next_cancel(replay):
+    """Return when the next job is cancelled."""
+    if replay.counters[NEXT_CANCEL] == len(replay.cancels):
+        return NEVER
+    return replay.jobs[CANCELLED, replay.cancels[replay.counters[NEXT_CANCEL]]]
+
+
+@kernel
+def cancel_due(replay, now):
+    """Take jobs out of the queue that are cancelled now; tell whether any was in it.
+
+    Who waits for one of them comes now.
+    """
+    counters, queue = replay.counters, replay.queue
+    before = counters[QUEUED]
+    while next_cancel(replay) == now:
+        job = replay.cancels[counters[NEXT_CANCEL]]
+        counters[NEXT_CANCEL] += 1
+        if replay.start[job] == NOBODY:
+            release_followers(replay, job, now)
+        left = 0
+        for place in range(counters[QUEUED]):
+            queue[left] = queue[place]
+            left += queue[place] != job
+        counters[QUEUED] = left
+    return counters[QUEUED] < before

@@ -7,7 +7,9 @@ from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_arrivals import (
     admit_due,
+    cancel_due,
     next_arrival,
+    next_cancel,
     release_followers,
 )
 from queuesmith.engine.kernels.slurm_backfill import backfill
@@ -106,10 +108,11 @@ def end_due(replay, now):
 def replay_slurm(replay):
     """Replay all jobs; fills starts and pieces.
 
-    At one instant jobs end, others arrive, priorities are computed, the main scheduler looks, then
-    the backfill. The main scheduler looks when something has happened, but not sooner after it
-    looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway. The backfill comes
-    ``bf_interval`` after its last pass, while jobs wait or as soon as something has happened.
+    At one instant jobs end, others are cancelled, others arrive, priorities are computed, the main
+    scheduler looks, then the backfill. The main scheduler looks when something has happened, but
+    not sooner after it looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway.
+    The backfill comes ``bf_interval`` after its last pass, while jobs wait or as soon as something
+    has happened.
     """
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
     count = jobs.shape[1]
@@ -127,7 +130,7 @@ def replay_slurm(replay):
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:
             break
-        now = min(returning, calculation, next_arrival(replay))
+        now = min(returning, calculation, next_arrival(replay), next_cancel(replay))
         if counters[HELD] > 0:
             now = min(now, running.end[0])
         if waiting or happened:
@@ -135,8 +138,10 @@ def replay_slurm(replay):
         if (waiting or updated) and knobs[BACKFILLS]:
             now = min(now, filled + knobs[BF_INTERVAL])
         if not (waiting or happened):  # it has looked at an empty queue
-            looked += (now - looked - 1) // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
+            empty = max(now - looked - 1, 0)
+            looked += empty // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
         event = end_due(replay, now)
+        left = cancel_due(replay, now)
         event |= admit_due(replay, now)
         event |= now == returning
         if now == returning:
@@ -144,9 +149,9 @@ def replay_slurm(replay):
         if now == calculation:
             changed |= recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]
-        happened |= event
-        updated |= event
-        changed |= event
+        happened |= event  # the main scheduler does not look because a job has left the queue
+        updated |= event or left
+        changed |= event or left
         whole = now - looked >= knobs[SCHED_INTERVAL]
         if whole or (happened and now - looked >= knobs[BATCH_DELAY]):
             depth = count if whole else knobs[QUEUE_DEPTH]
@@ -159,7 +164,7 @@ def replay_slurm(replay):
                 changed = backfill(replay, now) > 0
         # Where nothing runs or comes and both have looked in vain, nothing will ever start.
         lone = waiting and counters[HELD] == 0 and next_arrival(replay) == NEVER
-        if not lone or returning != NEVER:
+        if not lone or returning != NEVER or next_cancel(replay) != NEVER:
             idle = NEVER
         elif idle == NEVER:
             idle = now

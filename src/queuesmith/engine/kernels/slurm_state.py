@@ -28,8 +28,8 @@ KNOBS = 22
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
-NEXT_ARRIVAL, COMING = range(COUNTERS + 7, COUNTERS + 9)
-SLURM_COUNTERS = COUNTERS + 9
+NEXT_ARRIVAL, COMING, NEXT_CANCEL = range(COUNTERS + 7, COUNTERS + 10)
+SLURM_COUNTERS = COUNTERS + 10
 # Rows of the table of jobs, who are known by their position: when they come and how long they last;
 ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
 # nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
@@ -40,9 +40,11 @@ MEMORY_PER_NODE, MEMORY_PER_CORE, WHOLE_MEMORY, GPUS, GPU_TYPE = range(9, 14)
 EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED, RESERVATION = range(14, 22)
 # what is the same for jobs that ask for the same, and that for as long; where their pieces stand;
 SHAPE, KIND, FIRST_PIECE = range(22, 25)
-# who waits for a job's end, who waits for the same besides, and how long it thinks then.
+# who waits for a job's end, who waits for the same besides, and how long it thinks then;
 FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
-JOB_ROWS = 28
+# and when its user cancels it, NEVER of most.
+CANCELLED = 28
+JOB_ROWS = 29
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
 
@@ -238,6 +240,7 @@ class SlurmReplay(NamedTuple):
     priority: Any
     comes: Any  # when each job comes, as far as that is known
     followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
+    cancels: Any  # jobs that are cancelled, in that order
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -252,7 +255,7 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, INT_TABLE, INTS, INTS, TRUTHS),
+        *(INTS, INTS, INTS, INTS, INT_TABLE, FROZEN_INTS, INTS, INTS, TRUTHS),
         *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
