@@ -102,3 +102,30 @@ def test_jobs_cancelled_while_they_waited_are_counted_in_where_the_log_tells(run
     assert "grade A" in said.out
     answer = run("fidelity", path, "--cores", "4", "--no-cancelled", "--format", "json").out
     assert json.loads(answer)["mean_wait_replayed"] == 0
+
+
+def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
+    # Job 2 waited for n1 although m1 was free: it was bound to n1, and nobody told.
+    rows = ["1|1000|1000|1300|05:00|5|COMPLETED|2|n1", "2|1000|1300|1360|01:00|2|COMPLETED|2|n1"]
+    path = tmp_path / "log.sacct"
+    path.write_text(
+        "\n".join(["JobID|Submit|Start|End|Elapsed|Timelimit|State|NCPUS|NodeList", *rows, ""])
+    )
+    (tmp_path / "slurm.conf").write_text(
+        "SchedulerType=sched/backfill\nNodeName=n1 CPUs=2 Feature=a\nNodeName=m1 CPUs=2 Feature=b\n"
+        "PartitionName=all Nodes=n1,m1 Default=YES\n"
+    )
+    call = ("fidelity", path, "--machine", tmp_path)
+    said = run(*call).out
+    assert "grade D" in said and "--as-placed" in said
+    said = run(*call, "--as-placed").out
+    assert "grade A" in said and "--as-placed" not in said
+
+
+def test_jobs_without_nodes_are_not_placed_as_they_were(run, log, tmp_path):
+    assert "places jobs on nodes" in run("fidelity", log, "--cores", "2", "--as-placed").err
+    (tmp_path / "slurm.conf").write_text(
+        "SchedulerType=sched/backfill\nNodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
+    )
+    outcome = run("fidelity", log, "--machine", tmp_path, "--as-placed")
+    assert outcome.code == 1 and "does not tell on which nodes its jobs ran" in outcome.err
