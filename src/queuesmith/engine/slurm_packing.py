@@ -66,6 +66,7 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmNodes,
     SlurmReplay,
     SlurmRunning,
+    Waiting,
 )
 from queuesmith.engine.node_packing import followers
 from queuesmith.engine.slurm_worth import Floats, fair_shares, frozen, worth
@@ -167,12 +168,14 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             most=frozen(limits.most),
             used=np.zeros_like(limits.most),
         ),
-        queue=_zeros(count + 1),
-        spare=_zeros(count + 1),
-        priority=np.zeros(count, np.int64),
-        comes=from_reservations(workload, machine, requests).copy(),
-        followers=np.zeros((2, max(count, 1)), np.int64),
-        cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
+        waiting=Waiting(
+            queue=_zeros(count + 1),
+            spare=_zeros(count + 1),
+            priority=_zeros(count),
+            comes=from_reservations(workload, machine, requests).copy(),
+            followers=np.zeros((2, max(count, 1)), np.int64),
+            cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
+        ),
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions) + len(reservations(machine)), np.bool_),

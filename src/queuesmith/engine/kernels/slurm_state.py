@@ -219,8 +219,25 @@ SHARES_TYPE = types.NamedTuple(
 )
 
 
+class Waiting(NamedTuple):
+    """Who waits, who will come and who will leave."""
+
+    queue: Any  # by tier, priority, submission
+    spare: Any  # for sorting it
+    priority: Any
+    comes: Any  # when each job comes, as far as that is known
+    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
+    cancels: Any  # jobs that are cancelled, in that order
+
+
+WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS], Waiting)
+
+
 class SlurmReplay(NamedTuple):
-    """All that a replay under Slurm consists of."""
+    """All that a replay under Slurm consists of.
+
+    Every function that is handed all of it takes long to compile: small ones get what they need.
+    """
 
     jobs: Any  # what each asks for
     worth: Any
@@ -235,12 +252,7 @@ class SlurmReplay(NamedTuple):
     hopeful: Hopeful
     shares: FairShares
     limits: JobLimits
-    queue: Any
-    spare: Any  # for sorting it
-    priority: Any
-    comes: Any  # when each job comes, as far as that is known
-    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
-    cancels: Any  # jobs that are cancelled, in that order
+    waiting: Waiting
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -255,7 +267,7 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, INT_TABLE, FROZEN_INTS, INTS, INTS, TRUTHS),
+        *(WAITING_TYPE, INTS, INTS, TRUTHS),
         *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
@@ -309,23 +321,16 @@ def _memory_of(jobs, nodes, job, node, cores):
 
 
 @kernel
-def _take_nodes(replay, job, count):
+def _take_nodes(jobs, nodes, free, choice, pieces, expected, ready, counters, job, count):
     """Give a job the nodes that were chosen for it."""
-    jobs, nodes, free, choice, pieces = (
-        replay.jobs,
-        replay.nodes,
-        replay.free,
-        replay.choice,
-        replay.pieces,
-    )
     pieces.count[job] = count
     for i in range(count):
         node, cores, piece = choice.node[i], choice.cores[i], jobs[FIRST_PIECE, job] + i
         pieces.node[piece] = node
         pieces.cores[piece] = cores
         pieces.job[piece] = job
-        _note_change(replay.ready, replay.counters, node)
-        _hang_in(pieces, replay.running.expected, piece)
+        _note_change(ready, counters, node)
+        _hang_in(pieces, expected, piece)
         free.cores[node] -= cores
         pieces.memory[piece] = _memory_of(jobs, nodes, job, node, cores)
         free.memory[node] -= pieces.memory[piece]
@@ -396,7 +401,18 @@ def start_on_nodes(replay, job, count, now):
     running.expected[job] = due
     running.order[job] = counters[BEGUN]
     replay.start[job] = begin
-    _take_nodes(replay, job, count)
+    _take_nodes(
+        replay.jobs,
+        replay.nodes,
+        replay.free,
+        replay.choice,
+        replay.pieces,
+        running.expected,
+        replay.ready,
+        counters,
+        job,
+        count,
+    )
     _count_in_limits(replay.limits, job, 1)
     size = counters[HELD]
     end = begin + replay.jobs[RUNTIME, job] + knobs[COMPLETION_DELAY]
@@ -414,9 +430,8 @@ def start_on_nodes(replay, job, count, now):
 
 
 @kernel
-def end_next(replay):
+def end_next(jobs, free, pieces, running, ready, limits, counters):
     """Release what the job that ends first holds, and return it."""
-    running, counters, pieces = replay.running, replay.counters, replay.pieces
     job = running.job[0]
     size = counters[HELD] - 1
     counters[HELD] = size
@@ -429,10 +444,10 @@ def end_next(replay):
         place += 1
     for i in range(place, size):
         _move_due(running, i, i + 1)
-    first = replay.jobs[FIRST_PIECE, job]
+    first = jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
-        give_back(pieces, piece, replay.free)
+        give_back(pieces, piece, free)
         _take_out(pieces, piece)
-        _note_change(replay.ready, counters, pieces.node[piece])
-    _count_in_limits(replay.limits, job, -1)
+        _note_change(ready, counters, pieces.node[piece])
+    _count_in_limits(limits, job, -1)
     return job
