@@ -89,3 +89,43 @@ def test_a_policy_without_clocks_is_not_replayed_several_times(run, log):
     outcome = run("fidelity", log, "--cores", "2", "--draws", "3")
     assert outcome.code == 2
     assert "fcfs+easy has no clocks" in outcome.err
+
+
+def test_jobs_cancelled_while_they_waited_are_counted_in_where_the_log_tells(run, tmp_path):
+    # Job 2 needs all cores and is cancelled at 30, when job 3 behind it really began.
+    rows = ["1 0 0 100 2 -1 -1 2 120 -1 1", "2 1 29 -1 4 -1 -1 4 60 -1 5"]
+    rows.append("3 2 28 50 2 -1 -1 2 180 -1 1")
+    path = tmp_path / "log.swf"
+    path.write_text("".join(f"{row} 1 1 -1 -1 -1 -1 -1\n" for row in rows))
+    said = run("fidelity", path, "--cores", "4")
+    assert "1 job that was cancelled while waiting stood in the replayed queue" in said.out
+    assert "grade A" in said.out
+    answer = run("fidelity", path, "--cores", "4", "--no-cancelled", "--format", "json").out
+    assert json.loads(answer)["mean_wait_replayed"] == 0
+
+
+def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
+    # Job 2 waited for n1 although m1 was free: it was bound to n1, and nobody told.
+    rows = ["1|1000|1000|1300|05:00|5|COMPLETED|2|n1", "2|1000|1300|1360|01:00|2|COMPLETED|2|n1"]
+    path = tmp_path / "log.sacct"
+    path.write_text(
+        "\n".join(["JobID|Submit|Start|End|Elapsed|Timelimit|State|NCPUS|NodeList", *rows, ""])
+    )
+    (tmp_path / "slurm.conf").write_text(
+        "SchedulerType=sched/backfill\nNodeName=n1 CPUs=2 Feature=a\nNodeName=m1 CPUs=2 Feature=b\n"
+        "PartitionName=all Nodes=n1,m1 Default=YES\n"
+    )
+    call = ("fidelity", path, "--machine", tmp_path)
+    said = run(*call).out
+    assert "grade D" in said and "--as-placed" in said
+    said = run(*call, "--as-placed").out
+    assert "grade A" in said and "--as-placed" not in said
+
+
+def test_jobs_without_nodes_are_not_placed_as_they_were(run, log, tmp_path):
+    assert "places jobs on nodes" in run("fidelity", log, "--cores", "2", "--as-placed").err
+    (tmp_path / "slurm.conf").write_text(
+        "SchedulerType=sched/backfill\nNodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
+    )
+    outcome = run("fidelity", log, "--machine", tmp_path, "--as-placed")
+    assert outcome.code == 1 and "does not tell on which nodes its jobs ran" in outcome.err

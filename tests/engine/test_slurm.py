@@ -360,3 +360,33 @@ def test_a_machine_that_never_comes_back_is_an_error():
 
 def test_settings_can_be_changed_by_number():
     assert str(Slurm().having(bf_interval=60)) == "slurm(bf_interval=60)"
+
+
+def test_a_job_on_a_node_that_is_out_is_told():
+    planned = NodeCluster(PAIR.kinds, outages=(Outage("n1", begin=100, end=200),))
+    sudden = NodeCluster(PAIR.kinds, outages=(Outage("n1", begin=100, end=200, planned=False),))
+    work = jobs((0, 50, 60, 4), (0, 150, 150, 4))
+    good = verify(simulate(work, planned, "slurm()"))
+    assert places(good) == [["n1"], ["n2"]]
+    moved = replace(good, pieces=replace(good.pieces, place=np.array([1, 0])))
+    told = "job 2 runs on 'n1' from 0 to 150, which the outage from 100 to 200 does not let it"
+    assert told in " ".join(violations(moved))
+    # Nobody could know of a sudden one: who runs then is no fault, who starts then is.
+    assert not violations(replace(moved, cluster=sudden))
+    pieces = replace(good.pieces, start=good.pieces.start + 120, end=good.pieces.end + 120)
+    late = replace(good, cluster=sudden, start=good.start + 120, pieces=pieces)
+    assert "job 1 runs on 'n1' from 120 to 170" in " ".join(violations(late))
+
+
+def test_a_job_on_nodes_that_are_reserved_for_others_is_told():
+    kept = Outage("n1", begin=300, end=600, reservation="course")
+    machine = NodeCluster(PAIR.kinds, outages=(kept,))
+    work = jobs((0, 50, 60, 4), (1, 700, 720, 4), reservation=["course", ""])
+    good = verify(simulate(work, machine, "slurm()"))
+    assert places(good) == [["n1"], ["n2"]]
+    swapped = replace(good, pieces=replace(good.pieces, place=np.array([1, 0])))
+    told = " ".join(violations(swapped))
+    assert "job 1 runs on 'n2' from 300 to 350, which the reservation 'course'" in told
+    # Other policies than Slurm's know no jobs of a reservation: they come when it is over.
+    other = verify(simulate(work, machine, "fcfs+easy"))
+    assert other.start.tolist() == [600, 1]

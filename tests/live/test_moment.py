@@ -62,3 +62,28 @@ def test_a_queue_in_which_nothing_can_start_is_one_sentence(slurm):
         slurm.job(number, reason="JobHeldUser")
     with pytest.raises(WorkloadError, match="nothing to foretell"):
         moment_of_cores(look())
+
+
+def kept_for(state, begin, end):
+    """The cluster with n4, where nothing runs, kept for a reservation that job 61 names."""
+    kept = Outage("n4", state.now + begin, state.now + end, reservation="course")
+    machine = replace(state.machine, outages=(kept,))
+    jobs = [replace(job, reservation="course") if job.id == 61 else job for job in state.jobs]
+    jobs = [job for job in jobs if not (job.running and "n4" in job.node_list)]
+    return replace(state, machine=machine, jobs=tuple(jobs))
+
+
+@pytest.mark.parametrize(("begin", "first"), [(1800, 1800), (-60, 0)])
+def test_a_job_that_names_a_reservation_waits_for_it_and_runs_there(recorded, begin, first):
+    state = kept_for(state_of(recorded), begin, 20_000)
+    moment = moment_of_nodes(state)
+    schedule = verify(simulate(moment.workload, moment.machine, AS_THEY_STAND))
+    own = int(np.flatnonzero(moment.workload.extra["slurm_id"] == 61)[0])
+    assert 0 <= schedule.start[own] - state.now - first < 60
+    places = schedule.pieces.place[schedule.pieces.job == own]
+    assert {moment.machine.node_names[i] for i in places} == {"n4"}
+    others = schedule.pieces.job != own
+    inside = schedule.pieces.end[others] > state.now + max(begin, 0)
+    assert "n4" not in {moment.machine.node_names[i] for i in schedule.pieces.place[others][inside]}
+    with_cores = moment_of_cores(state).workload.extra["slurm_id"]
+    assert 61 not in with_cores and 58 in with_cores

@@ -335,3 +335,13 @@ def test_a_real_export_with_a_header_is_read(data):
     jobs = read_sacct(data / "sacct" / "micro.sacct")
     assert len(jobs) + jobs.dropped == 500
     assert jobs.labels["state"] == ("COMPLETED", "TIMEOUT")
+
+
+def test_jobs_cancelled_while_they_waited_are_kept_beside_the_others_where_asked():
+    gone = row(start="None", elapsed="00:00", s="CANCELLED by 5")
+    text = simple(row(), gone.replace("1|", "7|", 1))
+    assert parse(text).cancelled is None
+    kept = parse(text, cancelled=True)
+    assert len(kept) == 1 and kept.cancelled.id.tolist() == [7]
+    assert kept.cancelled.extra["cancelled_after"].min() > 0
+    assert not any(change.dropped for change in kept.changes)

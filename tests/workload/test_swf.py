@@ -365,3 +365,13 @@ def test_reading_needs_no_pandas():
 
 def test_a_stream_of_bytes_may_be_read_without_a_file():
     assert len(parse_swf(io.BytesIO(LOG.encode()).read(), "memory.swf")) == 3
+
+
+def test_jobs_cancelled_while_they_waited_are_kept_beside_the_others_where_asked(tmp_path):
+    path = log(tmp_path)
+    assert read(path).cancelled is None
+    kept = read(path, cancelled=True)
+    assert kept.id.tolist() == [1, 2, 3]
+    assert kept.cancelled.id.tolist() == [4]
+    assert kept.cancelled.extra["cancelled_after"].tolist() == [7]
+    assert not any(change.dropped for change in kept.changes)

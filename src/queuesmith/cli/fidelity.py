@@ -47,6 +47,21 @@ def fidelity(
             "wait of each job.",
         ),
     ] = 1,
+    cancelled: Annotated[
+        bool,
+        typer.Option(
+            help="Let jobs that were cancelled while they waited stand in the queue until then, "
+            "where the log tells it."
+        ),
+    ] = True,
+    as_placed: Annotated[
+        bool,
+        typer.Option(
+            "--as-placed",
+            help="Let each job run only on nodes of the kinds that it really ran on: for logs "
+            "without Constraints.",
+        ),
+    ] = False,
     by: Annotated[
         str | None,
         typer.Option(help="Divide by size, month, user, group or a column such as partition."),
@@ -61,6 +76,7 @@ def fidelity(
     from queuesmith.cluster import Cluster
     from queuesmith.cluster.fitting import fitting
     from queuesmith.cluster.followed import not_followed
+    from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
     from queuesmith.cluster.sources import machine_from
     from queuesmith.policy import Slurm, as_policy
     from queuesmith.schedule import history
@@ -69,7 +85,7 @@ def fidelity(
     from queuesmith.study import simulate_many
 
     check_targets(report)
-    workload = log.read()
+    workload = log.read(cancelled=cancelled)
     found = machine_from(nodes, log=workload, timezone=log.timezone) if nodes else None
     today = "multifactor+plan" if machine.slurm_conf else "fcfs+easy"
     if found is not None and "SchedulerType" in found.settings:
@@ -79,6 +95,12 @@ def fidelity(
     if found is not None and isinstance(chosen, Slurm):
         cluster = found
         fit = fitting(workload, found, strict=log.strict)
+        fit = bound_as_placed(fit, found) if as_placed else fit
+    elif as_placed:
+        raise UsageError(
+            f"--as-placed places jobs on nodes, but {chosen} is replayed on a number of cores. "
+            "Leave it out, or give --machine with a slurm.conf."
+        )
     else:
         cluster = Cluster(found.cores, found.name) if found else machine.cluster(workload)
         fit = workload.fitting(cluster.cores, strict=log.strict)
@@ -103,7 +125,8 @@ def fidelity(
     absent = not_followed(found, fit) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
         left_out = {"not_followed": list(absent)} if found is not None else {}
-        print_json({**judged.to_dict(), **left_out, "explained": explained})
+        queued = 0 if fit.cancelled is None else len(fit.cancelled)
+        print_json({**judged.to_dict(), "cancelled": queued, **left_out, "explained": explained})
         return
     columns = [by] if by else columns_of(fit)
     rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
@@ -113,6 +136,13 @@ def fidelity(
     if format is Format.table:
         for each in explained:
             print(_told(each))
+        if fit.cancelled is not None:
+            print(_told_cancelled(len(fit.cancelled)))
+        if found is not None and not as_placed and _forgets_constraints(fit, found):
+            print(
+                "The log does not tell Constraints: jobs that were bound to some nodes are "
+                "replayed as free. --as-placed binds each to the kinds of nodes it ran on."
+            )
         if absent:
             print(f"Not followed: {', '.join(absent)}.")
         print(judged.sentence)
@@ -134,6 +164,18 @@ def _drawn(
         )
     first = int(log.submit[0]) + (log.epoch or 0)
     return [*chosen.with_other_clocks(machine.settings, first, draws)]
+
+
+def _forgets_constraints(log: Workload, machine: NodeCluster) -> bool:
+    """Tell whether jobs may have been bound to nodes by features that the log leaves out."""
+    told = {"constraint", "excluded_nodes"} & log.extra.keys()
+    kinds = {kind.features for kind in machine.kinds}
+    return len(kinds) > 1 and not told and "node_list" in log.extra
+
+
+def _told_cancelled(count: int) -> str:
+    jobs = "1 job that was" if count == 1 else f"{count:,} jobs that were"
+    return f"{jobs} cancelled while waiting stood in the replayed queue until then."
 
 
 def _told(row: dict[str, Any]) -> str:

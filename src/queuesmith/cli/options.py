@@ -85,8 +85,11 @@ class LogOptions:
     ] = False
     quiet: Quiet = False
 
-    def read(self) -> Workload:
-        """Read the log, group its users, take the part that is asked for, say what was dropped."""
+    def read(self, *, cancelled: bool = False) -> Workload:
+        """Read the log, group its users, take the part that is asked for, say what was dropped.
+
+        Jobs that were cancelled while they waited are kept beside it where asked for.
+        """
         from queuesmith.workload.files import read
         from queuesmith.workload.slurm_text import zone_of
 
@@ -100,6 +103,7 @@ class LogOptions:
                 overrun=self.overrun,  # type: ignore[arg-type]  # checked there, with a sentence
                 strict=self.strict,
                 dependencies=self.dependencies,
+                cancelled=cancelled,
             )
         workload = self._part(self._grouped(workload))
         tell_changes(workload, quiet=self.quiet)

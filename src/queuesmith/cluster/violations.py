@@ -1,4 +1,4 @@
-"""What a schedule on nodes breaks: memory, GPUs, where jobs may run, limits.
+"""What a schedule on nodes breaks: memory, GPUs, where and when jobs may run, limits.
 
 Cores of nodes are checked for every machine that has places. Nothing here is shared with what
 makes schedules but what the jobs ask for.
@@ -12,11 +12,21 @@ import numpy as np
 
 from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import JobRequests, gpu_types, job_requests, node_arrays
+from queuesmith.cluster.outages import Outage
+from queuesmith.cluster.requests import (
+    JobRequests,
+    gpu_types,
+    job_requests,
+    node_arrays,
+    reservations,
+)
 from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:
     from queuesmith.cluster.node_cluster import NodeCluster
+
+#: Before and after everything.
+EVER = 2**62
 
 
 def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:
@@ -31,6 +41,7 @@ def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:
     found.append(_disturbed(machine, schedule, requests))
     found += [_memory(machine, schedule, requests), *_gpus(machine, schedule, requests)]
     found += _limits(machine, schedule, requests)
+    found += [_in_outage(machine, schedule, requests, each) for each in machine.outages]
     return [sentence for sentence in found if sentence is not None]
 
 
@@ -126,3 +137,44 @@ def _limits(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[
                 f"allows {table.most[row, number]} together."
             )
     return found
+
+
+def _in_outage(
+    machine: NodeCluster, schedule: Any, requests: JobRequests, outage: Outage
+) -> str | None:
+    """Say which job is on a node while that is out, or kept for others.
+
+    No job runs into an outage that was planned; one that nobody knew of keeps jobs from starting.
+    """
+    pieces, epoch = schedule.pieces, schedule.workload.epoch or 0
+    begin = -EVER if outage.begin is None else outage.begin - epoch
+    end = EVER if outage.end is None else outage.end - epoch
+    out = np.zeros(len(machine.node_names), np.bool_)
+    out[[machine.node_index[node] for node in outage.nodes or machine.node_names]] = True
+    there = out[pieces.place]
+    last = pieces.end if outage.planned else pieces.start + 1
+    during = (pieces.start < end) & (last > begin) & (pieces.end > pieces.start)
+    if outage.reservation:
+        own = requests.reservation == reservations(machine).index(outage.reservation)
+        wrong = np.where(own[pieces.job], _outside(pieces, there, begin, end), there & during)
+        what = f"reservation '{outage.reservation}'"
+    else:
+        wrong, what = there & during, "outage"
+    if not wrong.any():
+        return None
+    first = int(np.argmax(wrong))
+    times = f"from {'ever' if begin == -EVER else begin} to {'ever' if end == EVER else end}"
+    return (
+        f"{_name(schedule, int(pieces.job[first]))} runs on "
+        f"'{machine.node_names[pieces.place[first]]}' from {pieces.start[first]} to "
+        f"{pieces.end[first]}, which the {what} {times} does not let it."
+    )
+
+
+def _outside(pieces: Any, there: Any, begin: int, end: int) -> Any:
+    """Tell which parts of a reservation's own jobs are not in it while it lasts.
+
+    When it is over, they run like all others.
+    """
+    inside = there & (pieces.start >= begin) & (pieces.end <= end)
+    return (pieces.start < end) & ~inside

@@ -22,6 +22,7 @@ from queuesmith.workload.workload import Ints
 #: Columns that a scheduler cannot know: how a job went.
 HINDSIGHT = (
     *("real_start", "start", "end", "wait", "status", "state", "attempt", "node_list"),
+    "cancelled_after",
     *("allocated_cores", "allocated_memory", "allocated_gpus", "cpu_time", "used_memory"),
 )
 

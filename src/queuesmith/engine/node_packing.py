@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import JobRequests, NodeArrays, node_arrays
+from queuesmith.cluster.requests import (
+    JobRequests,
+    NodeArrays,
+    node_arrays,
+)
+from queuesmith.cluster.reserved import after_reservations
+from queuesmith.engine.cancelled import cancel_times, in_order_of_cancels
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.node_state import (
     FREE_CORES,
@@ -54,6 +60,7 @@ def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
     workload, machine = packed.workload, packed.cluster
     assert isinstance(machine, NodeCluster)
     requests, limits = packed.requests()
+    requests = requests._replace(eligible=after_reservations(workload, machine, requests))
     arrays = node_arrays(machine)
     count, counters = len(workload), _counters(replay, arrays)
     after, think = predecessors(workload)
@@ -69,8 +76,9 @@ def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
         start=replay.start,
         started=replay.started,
         board=board._replace(
-            job=_job_table(board, requests, limits, after, think, len(arrays.cores))
+            job=_job_table(workload, board, requests, limits, (after, think), len(arrays.cores))
         ),
+        cancels=_frozen(in_order_of_cancels(cancel_times(workload))),
         arrival=_frozen(alone[np.argsort(requests.eligible[alone], kind="stable")]),
         newcomers=np.zeros(count, np.int64),
         dependents=np.zeros((2, count), np.int64),
@@ -173,13 +181,20 @@ def _most_pieces(requests: JobRequests, nodes: int) -> Ints:
 
 
 def _job_table(
-    board: Board, requests: JobRequests, limits: LimitTable, after: Ints, think: Ints, nodes: int
+    workload: Workload,
+    board: Board,
+    requests: JobRequests,
+    limits: LimitTable,
+    waiting_for: tuple[Ints, Ints],
+    nodes: int,
 ) -> Ints:
     """Return the table of jobs, its rows in the order of the kernel."""
     room = _most_pieces(requests, nodes)
+    after, think = waiting_for
     first_follower, next_follower = followers(after)
     where = (board.job, np.cumsum(room) - room, limits.first[:-1], limits.first[1:])
-    rows = (*where, requests.eligible, first_follower, next_follower, think)
+    follow = (first_follower, next_follower, think)
+    rows = (*where, requests.eligible, *follow, cancel_times(workload))
     return _frozen(np.stack([row.astype(np.int64) for row in rows]))
 
 

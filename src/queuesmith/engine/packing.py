@@ -25,6 +25,7 @@ from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import AFTER, THINK_TIME
+from queuesmith.workload.workload import CANCELLED_AFTER
 
 
 class Packed:
@@ -58,7 +59,7 @@ class Packed:
         So replay policies there that know nothing but cores, where jobs wait for other jobs, or
         for the end of a maintenance.
         """
-        asked = {AFTER, THINK_TIME, "eligible_after"}
+        asked = {AFTER, THINK_TIME, "eligible_after", CANCELLED_AFTER}
         extra = {name: self.workload.extra[name] for name in asked & self.workload.extra.keys()}
         other = copy.copy(self)
         other._requests = None

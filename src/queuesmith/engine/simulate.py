@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from queuesmith.base.errors import CancelledError, PolicyError
 from queuesmith.cluster import Cluster, NodeCluster, as_cluster
+from queuesmith.engine.cancelled import RunWithCancelled, ran, with_cancelled
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL
 from queuesmith.engine.node_order_replay import NodeOrderRun
 from queuesmith.engine.node_strategies import NodeRuleBasedRun, NodeSelfTuningRun
@@ -116,12 +117,14 @@ class Replay:
         else:
             packed = workload
         self.workload = packed.workload
-        self._run = _prepared(packed, self.policy, reservations, patience)
+        self._run: AnyRun | RunWithCancelled = _prepared_with_cancelled(
+            packed, self.policy
+        ) or _prepared(packed, self.policy, reservations, patience)
 
     @property
     def progress(self) -> float:
         """The share of jobs that have arrived so far, 0 to 1."""
-        return float(self._run.counters[ARRIVED]) / len(self.workload)
+        return min(float(self._run.counters[ARRIVED]) / len(self.workload), 1.0)
 
     def cancel(self) -> None:
         """Stop the replay at its next event; ``run`` then raises CancelledError."""
@@ -149,7 +152,26 @@ class Replay:
     def _pieces(self) -> Pieces | None:
         """Return the parts of jobs on nodes, where the machine has nodes."""
         on_nodes = isinstance(self.cluster, NodeCluster)
-        return self._run.pieces if on_nodes and isinstance(self._run, NodeRun) else None
+        placed = isinstance(self._run, NodeRun | RunWithCancelled)
+        return self._run.pieces if on_nodes and placed else None  # type: ignore[union-attr]
+
+
+def _prepared_with_cancelled(packed: Packed, policy: AnyPolicy) -> RunWithCancelled | None:
+    """Return a replay in whose queue stand jobs that were cancelled while they waited.
+
+    None where there are none, or where the policy is none of those that know such jobs: slurm(...),
+    and an order with a backfill.
+    """
+    if packed.workload.cancelled is None or not isinstance(policy, Slurm | Policy):
+        return None
+    merged = with_cancelled(packed.workload, packed.cluster)
+    if merged is None or (isinstance(policy, Policy) and policy.keep is not None):
+        return None
+    everybody = Packed(merged, packed.cluster)
+    if isinstance(packed.cluster, Cluster):
+        everybody = everybody.on_one_node()
+    run = SlurmRun if isinstance(policy, Slurm) else NodeOrderRun
+    return RunWithCancelled(run(everybody, policy), ran(merged))  # type: ignore[arg-type]
 
 
 def _prepared(

@@ -17,6 +17,8 @@ from queuesmith.cluster.requests import (
     node_arrays,
     reservations,
 )
+from queuesmith.cluster.reserved import from_reservations, reservation_numbers
+from queuesmith.engine.cancelled import cancel_times, in_order_of_cancels
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.slurm_sets import MASK
 from queuesmith.engine.kernels.slurm_state import (
@@ -24,6 +26,7 @@ from queuesmith.engine.kernels.slurm_state import (
     ASSOCIATION,
     BF_MAX_TEST,
     BF_SPACE,
+    CANCELLED,
     CORES,
     ELIGIBLE,
     EXCLUSIVE,
@@ -63,6 +66,7 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmNodes,
     SlurmReplay,
     SlurmRunning,
+    Waiting,
 )
 from queuesmith.engine.node_packing import followers
 from queuesmith.engine.slurm_worth import Floats, fair_shares, frozen, worth
@@ -164,11 +168,14 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             most=frozen(limits.most),
             used=np.zeros_like(limits.most),
         ),
-        queue=_zeros(count + 1),
-        spare=_zeros(count + 1),
-        priority=np.zeros(count, np.int64),
-        comes=_eligible(workload, machine, requests).copy(),
-        followers=np.zeros((2, max(count, 1)), np.int64),
+        waiting=Waiting(
+            queue=_zeros(count + 1),
+            spare=_zeros(count + 1),
+            priority=_zeros(count),
+            comes=from_reservations(workload, machine, requests).copy(),
+            followers=np.zeros((2, max(count, 1)), np.int64),
+            cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
+        ),
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions) + len(reservations(machine)), np.bool_),
@@ -260,16 +267,9 @@ def _nodes(
         outage_begin=frozen(np.array(begins, np.int64)),
         outage_end=frozen(np.array(ends, np.int64)),
         outage_planned=frozen(np.array([o.planned for o in machine.outages], np.int64)),
-        outage_reservation=frozen(_reservation_numbers(machine)),
+        outage_reservation=frozen(reservation_numbers(machine)),
         outage_nodes=_sets(away[:, order]),
     )
-
-
-def _reservation_numbers(machine: NodeCluster) -> Ints:
-    """Return the number of the reservation that each outage is for, -1: none."""
-    names = reservations(machine)
-    numbers = {name: i for i, name in enumerate(names)}
-    return np.array([numbers.get(each.reservation, -1) for each in machine.outages], np.int64)
 
 
 def _sets(table: NDArray[np.bool_]) -> Ints:
@@ -331,11 +331,12 @@ def _jobs(
     after, think = predecessors(workload)
     follower, next_follower = followers(after)
     # Who waits for another job comes when that is known.
-    eligible = np.where(after < 0, _eligible(workload, machine, requests), NEVER)
+    eligible = np.where(after < 0, from_reservations(workload, machine, requests), NEVER)
     rows = {
         ELIGIBLE: eligible,
         ARRIVAL: np.argsort(eligible, kind="stable"),
         RUNTIME: workload.runtime,
+        CANCELLED: cancel_times(workload),
         LIMIT: np.maximum(-(-workload.walltime // 60) * 60, 60),
         LEAST: np.minimum(requests.least_nodes, requests.cores),
         MOST: requests.most_nodes,
@@ -369,17 +370,6 @@ def _jobs(
     for row, values in rows.items():
         table[row] = values
     return frozen(table)
-
-
-def _eligible(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
-    """Return when each job comes: not before its reservation begins."""
-    eligible = requests.eligible
-    for number, outage in zip(_reservation_numbers(machine), machine.outages, strict=True):
-        if number >= 0 and outage.begin is not None:
-            begin = outage.begin - (workload.epoch or 0)
-            own = requests.reservation == number
-            eligible = np.where(own, np.maximum(eligible, begin), eligible)
-    return eligible
 
 
 def _shapes(workload: Workload, requests: JobRequests) -> Ints:

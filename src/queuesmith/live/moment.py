@@ -16,7 +16,9 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.cluster.hostlist import expanded
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.nodes import Partition
+from queuesmith.cluster.outages import Outage
 from queuesmith.live.jobs import LiveJob
+from queuesmith.live.reserved import begun_before, has_reservation, lasts, reserved_nodes
 from queuesmith.live.state import ClusterState
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import EXCLUSIVE, job_resources
@@ -81,6 +83,7 @@ class _Row:
     gpus: int = -1
     gpu_type: str = ""
     exclusive: int = 0
+    reservation: str = ""
     job: LiveJob | None = None
 
 
@@ -90,13 +93,8 @@ def walltime_left(job: LiveJob) -> int:
 
 
 def away(machine: NodeCluster, now: int) -> frozenset[str]:
-    """Return the nodes that run no job now."""
-    gone = (
-        outage
-        for outage in machine.outages
-        if (outage.begin is None or outage.begin <= now)
-        and (outage.end is None or now < outage.end)
-    )
+    """Return the nodes that run no job now, or only those of a reservation."""
+    gone = (outage for outage in machine.outages if lasts(outage, now))
     return frozenset(node for outage in gone for node in (outage.nodes or machine.node_names))
 
 
@@ -118,7 +116,12 @@ def moment_of_cores(
     sizes = dict(zip(state.machine.node_names, state.machine.places.cores.tolist(), strict=True))
     cores = sum(size for node, size in sizes.items() if node not in gone)
     held = [(job, _on_nodes(job, gone)) for job in state.running]
-    ready = [job for job in state.waiting if job.ready and job.cores <= cores]
+    # Jobs of a reservation run on its nodes, which are none of these cores.
+    ready = [
+        job
+        for job in state.waiting
+        if job.ready and job.cores <= cores and not has_reservation(job, state)
+    ]
     begin = min((job.submit for job in ready), default=state.now)
     begin = min(begin, state.now) - 1
     before = state.now - begin
@@ -146,8 +149,8 @@ def moment_of_nodes(
 ) -> Moment:
     """Return the moment on the nodes, the waiting jobs in an order, all submitted now.
 
-    Each running job stands on its own nodes. Replay it by ``slurm(PriorityType=priority/basic)``,
-    which takes equal submissions by their number.
+    Each running job stands on its own nodes; one that names a reservation runs in it. Replay it by
+    ``slurm(PriorityType=priority/basic)``, which takes equal submissions by their number.
 
     Parameters
     ----------
@@ -159,14 +162,16 @@ def moment_of_nodes(
         As for `moment_of_cores`.
     """
     machine, begin = state.machine, state.now - LEAD
-    gone = away(machine, state.now)
+    gone, kept = away(machine, state.now), reserved_nodes(machine, state.now)
     free = dict(zip(machine.node_names, machine.places.cores.tolist(), strict=True))
     rows: list[_Row] = []
     for job in sorted(state.running, key=lambda job: job.nodes):
         for node, size in _spread(job, free).items():
             free[node] -= size
-            if node not in gone:
-                rows.append(_piece(job, node, size, begin, min(left(job), walltime_left(job))))
+            inside = node in kept and job.reservation == kept[node].reservation
+            if node not in gone or inside:
+                row = _piece(job, node, size, begin, min(left(job), walltime_left(job)))
+                rows.append(_inside(row, kept[node]) if inside else row)
     there = {node: size for node, size in free.items() if node not in gone}
     rows += [
         _Row(
@@ -178,8 +183,9 @@ def moment_of_nodes(
     ready = [job for job in (state.waiting if order is None else order) if job.ready]
     rows += [row for job in ready for row in _tasks(job, max(job.submit, state.now), runtime)]
     highest = max(partition.tier for partition in machine.partitions)
-    of_nodes = [Partition(RUNNING.format(node=n), (n,), tier=highest + 1) for n in there]
-    with_running = replace(machine, partitions=(*machine.partitions, *of_nodes))
+    of_nodes = [Partition(RUNNING.format(node=n), (n,), tier=highest + 1) for n in (*there, *kept)]
+    outages = tuple(begun_before(each, begin, state.now) for each in machine.outages)
+    with_running = replace(machine, partitions=(*machine.partitions, *of_nodes), outages=outages)
     cores = int(sum(machine.places.cores))
     return _moment(state, rows, with_running, cores, len(state.waiting) - len(ready))
 
@@ -215,6 +221,15 @@ def _piece(job: LiveJob, node: str, cores: int, begin: int, left: int) -> _Row:
     )
 
 
+def _inside(row: _Row, reservation: Outage) -> _Row:
+    """Let a running job run in its reservation, which it cannot outlast."""
+    most = row.walltime
+    if reservation.end is not None:  # limits count in whole minutes
+        most = max(min(most, (reservation.end - row.submit) // 60 * 60), 1)
+    runtime = min(row.runtime, most)
+    return replace(row, walltime=most, runtime=runtime, reservation=reservation.reservation)
+
+
 def _on_nodes(job: LiveJob, gone: frozenset[str]) -> int:
     """Return how many cores a running job holds on nodes that are not away."""
     nodes = expanded(job.node_list)
@@ -231,10 +246,10 @@ def _part(cores: int, nodes: int, number: int) -> int:
 
 def _tasks(job: LiveJob, submit: int, runtime: Runtime | None) -> list[_Row]:
     resources = job_resources(job.resources)
-    lasts = job.walltime if runtime is None else min(max(runtime(job), 1), job.walltime)
+    seconds = job.walltime if runtime is None else min(max(runtime(job), 1), job.walltime)
     row = _Row(
         submit=submit,
-        runtime=lasts,
+        runtime=seconds,
         walltime=job.walltime,
         cores=job.cores,
         user=job.user,
@@ -249,6 +264,7 @@ def _tasks(job: LiveJob, submit: int, runtime: Runtime | None) -> list[_Row]:
         gpus=resources.gpus.number,
         gpu_type=resources.gpus.type,
         exclusive=EXCLUSIVE if job.sharing.upper() in ("NO", "EXCLUSIVE") else 0,
+        reservation=job.reservation,
         job=job,
     )
     return [row] * job.tasks
@@ -274,6 +290,7 @@ def _moment(
         "excluded_nodes",
         "constraint",
         "gpu_type",
+        "reservation",
     )
     users, user_names = coded([row.user for row in rows])
     extra: dict[str, Ints] = {}

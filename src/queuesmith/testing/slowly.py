@@ -9,7 +9,9 @@ import numpy as np
 from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting as fitting_nodes
+from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.maintenance import as_one_node
+from queuesmith.engine.cancelled import ran, with_cancelled
 from queuesmith.policy import (
     AnyPolicy,
     Committed,
@@ -30,6 +32,7 @@ from queuesmith.testing.twin_nodes import twin_on_nodes
 from queuesmith.testing.twin_own_backfill import OwnBackfillTwin
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload
+from queuesmith.workload.workload import CANCELLED_AFTER
 
 
 def simulate_slowly(
@@ -41,6 +44,8 @@ def simulate_slowly(
 ) -> Schedule:
     """Replay a workload with the twin; for hundreds of jobs, not for thousands."""
     policy = as_policy(policy)
+    if workload.cancelled is not None:
+        return _with_cancelled(workload, cluster, policy)
     if isinstance(policy, Slurm) and isinstance(cluster, NodeCluster):
         jobs = fitting_nodes(workload, cluster)
         slow = SlurmTwin(jobs, cluster, policy)
@@ -57,6 +62,23 @@ def simulate_slowly(
     twin = twin_of(fitting, cluster, policy, reservations)
     start = np.array(twin.run(), np.int64)
     return Schedule(fitting, cluster, start, str(policy), reservations=tuple(twin.answers))
+
+
+def _with_cancelled(
+    workload: Workload, cluster: Cluster | NodeCluster, policy: AnyPolicy
+) -> Schedule:
+    """Replay with jobs in the queue that were cancelled while they waited."""
+    jobs = jobs_that_fit(workload, cluster)
+    everybody = with_cancelled(jobs, cluster)
+    if everybody is None:
+        return simulate_slowly(jobs.replaced(cancelled=None), cluster, policy)
+    machine = cluster
+    if isinstance(cluster, Cluster):
+        machine = as_one_node(cluster, jobs)
+        kept = everybody.extra[CANCELLED_AFTER]
+        everybody = everybody.replaced(extra={CANCELLED_AFTER: kept})
+    found = simulate_slowly(everybody, machine, policy)
+    return Schedule(jobs, cluster, found.start[ran(everybody)], str(policy))
 
 
 def twin_of(

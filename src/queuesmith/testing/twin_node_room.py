@@ -12,6 +12,8 @@ from typing import NamedTuple
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.cluster.reserved import after_reservations
+from queuesmith.engine.cancelled import cancel_times
 from queuesmith.testing.twin import Task, tasks_of
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
@@ -34,6 +36,7 @@ class NodeTask(Task):
     eligible: int = 0
     after: NodeTask | None = None
     think: int = 0
+    cancelled: int = NEVER  # when its user cancels it
     parts: list[Part] = field(default_factory=list)
 
     def holds_at(self, time: int) -> bool:
@@ -145,9 +148,16 @@ class Nodes:
 def node_tasks(workload: Workload, machine: NodeCluster) -> list[NodeTask]:
     """Return the jobs of a workload, ready to be replayed on nodes."""
     asks = job_requests(workload, machine)
+    eligible = after_reservations(workload, machine, asks)
     after, think = predecessors(workload)
+    cancelled = cancel_times(workload).tolist()
     tasks = [
-        NodeTask(**vars(task), eligible=int(asks.eligible[i]), think=int(think[i]))
+        NodeTask(
+            **vars(task),
+            eligible=int(eligible[i]),
+            think=int(think[i]),
+            cancelled=cancelled[i],
+        )
         for i, task in enumerate(tasks_of(workload, machine))  # type: ignore[arg-type]
     ]
     for task, before in zip(tasks, after, strict=True):

@@ -21,6 +21,16 @@ from queuesmith.testing.twin_node_room import NEVER, Nodes, NodeTask, Part, node
 from queuesmith.workload import Workload
 
 
+def _cancelled(task: Task) -> int:
+    assert isinstance(task, NodeTask)
+    return task.cancelled
+
+
+def gone_for_good(task: Task) -> bool:
+    """Tell whether a job was or will be cancelled before it begins."""
+    return _cancelled(task) < NEVER and task.start is None
+
+
 class NodeTwin(Twin):
     """What all twins on nodes have in common; the kind of policy is a class beside it."""
 
@@ -36,16 +46,19 @@ class NodeTwin(Twin):
             self.now = min(instants)
             ended = [task for task in self.running if task.end == self.now]
             self.running = [task for task in self.running if task not in ended]
+            gone = [task for task in self.waiting if _cancelled(task) == self.now]
+            self.waiting = [task for task in self.waiting if task not in gone]
             back = any(end == self.now for _, _, end, _ in self.nodes.outages)
             newcomers = [task for task in self.coming if self.arrival(task) == self.now]
             self.coming = [task for task in self.coming if task not in newcomers]
             self.waiting += newcomers
             if self.waiting:
-                self.released = bool(ended) or back
+                self.released = bool(ended or gone) or back
                 self.pass_over(ended, newcomers)
             else:
                 self.note_ended(ended)
-        return [task.start for task in self.tasks if task.start is not None]
+        found = (task.start for task in self.tasks if task.start is not None or gone_for_good(task))
+        return [-1 if start is None else start for start in found]
 
     def note_ended(self, ended: list[Task]) -> None:
         """Take note of jobs that ended while nobody waits."""
@@ -55,6 +68,8 @@ class NodeTwin(Twin):
         assert isinstance(task, NodeTask)
         if task.after is None:
             return task.eligible
+        if gone_for_good(task.after) and task.after.cancelled <= self.now:
+            return max(task.eligible, task.after.cancelled + task.think)
         if task.after.start is None or task.after.end > self.now or task.after in self.running:
             return NEVER
         return max(task.eligible, task.after.end + task.think)
@@ -66,6 +81,7 @@ class NodeTwin(Twin):
             arrival = self.arrival(task)
             yield max(arrival, self.now) if arrival < NEVER else NEVER
         yield from (task.reserved for task in self.waiting if task.reserved is not None)
+        yield from (_cancelled(task) for task in self.waiting)
         if self.waiting:
             yield from (end for _, _, end, _ in self.nodes.outages if end > self.now)
 

@@ -16,6 +16,8 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.engine.cancelled import cancel_times
+from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.slurm_packing import by_name
 from queuesmith.engine.slurm_worth import asked_cores, billed
 from queuesmith.policy.slurm import Slurm
@@ -44,6 +46,7 @@ class SlurmTwin:
         self.requests, self.nodes = job_requests(workload, machine), node_arrays(machine)
         self.asked = asked_cores(workload)
         self.after, self.think = predecessors(workload)
+        self.cancelled = cancel_times(workload).tolist()
         self.billed = billed(machine, self.requests, self.settings)
         self.limits = LimitTable(workload, machine, self.requests)
         self.tasks = [NodeTask(i) for i in range(len(workload))]
@@ -452,20 +455,24 @@ class SlurmTwin:
         # Second by second: nothing can be passed over.
         while todo or self.waiting:
             event = False
-            for task in [t for t in self.running if self.end(t) == now]:
+            for task in [t for t in self.running if self.end(t) <= now]:
                 self.note_use(task, now)
                 self.release(task, self.free)
                 self.running.remove(task)
                 event = True
+            gone = [t for t in self.waiting if self.cancelled[t.place] == now]
+            self.waiting = [t for t in self.waiting if t not in gone]
             for task in [t for t in todo if self.comes(t) <= now]:
                 todo.remove(task)
-                self.waiting.append(task)
-                self.prioritize(task, now)
                 event = True
+                if self.cancelled[task.place] > now:
+                    self.waiting.append(task)
+                    self.prioritize(task, now)
             if now > first and (now - first + offset) % int(s["PriorityCalcPeriod"]) == 0:
                 self.recalculate(now)
                 changed = True
-            happened, updated, changed = happened or event, updated or event, changed or event
+            happened = happened or event
+            updated, changed = (each or event or bool(gone) for each in (updated, changed))
             whole = now - looked >= interval
             if whole or (happened and now - looked >= s["batch_sched_delay"]):
                 before = len(self.waiting)
@@ -486,7 +493,8 @@ class SlurmTwin:
             return eligible
         before = self.tasks[after]
         if before.start is None:
-            return math.inf
+            gone = self.cancelled[before.place] + int(self.think[task.place])
+            return max(eligible, gone) if self.cancelled[before.place] < NEVER else math.inf
         return max(eligible, self.end(before) + int(self.think[task.place]))
 
     def end(self, task: NodeTask) -> int:

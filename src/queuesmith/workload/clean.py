@@ -7,14 +7,21 @@ workload back together with a count of all that was dropped or mended.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
-from queuesmith.workload.workload import LARGEST_TIME, LARGEST_WIDTH, Change, Ints, Workload
+from queuesmith.workload.workload import (
+    CANCELLED_AFTER,
+    LARGEST_TIME,
+    LARGEST_WIDTH,
+    Change,
+    Ints,
+    Workload,
+)
 
 Overrun = Literal["raise", "cut"]
 
@@ -36,6 +43,7 @@ class RawLog:
     machine_cores: int | None = None
     epoch: int | None = None
     header: tuple[str, ...] = ()
+    cancelled_after: Ints | None = None  # of jobs that were cancelled while they waited; else -1
 
 
 def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> Workload:
@@ -50,7 +58,17 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
         runtime, or ``"cut"`` the job at its walltime.
     strict
         Raise instead of leaving jobs out.
+
+    Returns
+    -------
+    Workload
+        The jobs that ran; those that the log tells to have been cancelled while they waited are
+        its ``cancelled``.
     """
+    if log.cancelled_after is not None and (log.cancelled_after >= 0).any():
+        ran = log.cancelled_after < 0
+        cancelled = _cancelled(_rows(log, ~ran))
+        return clean(_rows(log, ran), overrun=overrun, strict=strict).replaced(cancelled=cancelled)
     if overrun not in ("raise", "cut"):
         raise UsageError(f"overrun is {overrun!r}, but it must be 'raise' or 'cut'. Choose one.")
     cores = np.where(log.requested_cores > 0, log.requested_cores, log.allocated_cores)
@@ -112,3 +130,47 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
         header=log.header,
         changes=tuple(change for change in changes if change.count),
     )
+
+
+def _rows(log: RawLog, chosen: NDArray[np.bool_]) -> RawLog:
+    """Return some rows of a log."""
+    per_job = ("id", "submit", "runtime", "requested_time", "requested_cores", "allocated_cores")
+    columns = {name: getattr(log, name)[chosen] for name in (*per_job, "user")}
+    assert log.cancelled_after is not None
+    after = log.cancelled_after[chosen]
+    extra = {key: values[chosen] for key, values in log.extra.items()}
+    if (after >= 0).any():
+        extra[CANCELLED_AFTER] = after
+    return replace(log, **columns, extra=extra, cancelled_after=None)
+
+
+def _cancelled(log: RawLog) -> Workload:
+    """Return jobs that never began; of these the runtime is not known, and stated as 0."""
+    return Workload(
+        submit=log.submit,
+        runtime=np.zeros_like(log.submit),
+        walltime=log.requested_time,
+        cores=np.where(log.requested_cores > 0, log.requested_cores, log.allocated_cores),
+        id=log.id,
+        user=log.user,
+        extra=log.extra,
+        labels=log.labels,
+        name=log.name,
+        machine_cores=log.machine_cores,
+        epoch=log.epoch,
+    )
+
+
+def told_cancelled(after: Ints, *, submit: Ints, walltime: Ints, cores: Ints) -> Ints:
+    """Return after how many seconds jobs were cancelled, -1 where not all is known of them.
+
+    Parameters
+    ----------
+    after
+        How long jobs had waited when they were cancelled, -1 of all others.
+    submit, walltime, cores
+        What the log says of them.
+    """
+    known = (after > 0) & (after <= LARGEST_TIME) & (submit >= 0) & (submit <= LARGEST_TIME)
+    known &= (cores > 0) & (cores <= LARGEST_WIDTH) & (walltime > 0) & (walltime <= LARGEST_TIME)
+    return np.where(known, after, -1)

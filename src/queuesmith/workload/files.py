@@ -57,6 +57,7 @@ def read(
     overrun: Overrun = "raise",
     strict: bool = False,
     dependencies: bool = False,
+    cancelled: bool = False,
 ) -> Workload:
     """Read a log of jobs, whatever its format.
 
@@ -79,6 +80,9 @@ def read(
     dependencies
         Let jobs wait for those that they follow in the log: ``preceding_job`` and ``think_time`` of
         a log in SWF, ``after`` and ``think_time`` of a table.
+    cancelled
+        Let jobs that were cancelled while they waited stand in the queue of a replay until then,
+        where a log of sacct or in SWF tells it; they are ``cancelled`` of the workload.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def read(
     """
     _check_format(format, READERS, "read")
     options = {"overrun": overrun, "strict": strict}
-    workload = _read(path, format, columns, timezone, options)
+    workload = _read(path, format, columns, timezone, options, cancelled)
     return with_dependencies(workload) if dependencies else workload
 
 
@@ -97,10 +101,13 @@ def _read(
     columns: str | Sequence[str] | None,
     timezone: str,
     options: Mapping[str, Any],
+    cancelled: bool,
 ) -> Workload:
     data = read_bytes(path)
     if format == "auto":
         format = _detected(data, path, columns)
+    if cancelled and format in ("sacct", "swf"):
+        options = {**options, "cancelled": True}
     if format == "sacct":
         return parse_sacct(data, path, columns=columns, timezone=timezone, **options)
     if columns is not None:

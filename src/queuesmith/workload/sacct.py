@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
-from queuesmith.workload.clean import Overrun, RawLog, clean
+from queuesmith.workload.clean import Overrun, RawLog, clean, told_cancelled
 from queuesmith.workload.requests import attempts, request_columns
 from queuesmith.workload.slurm_text import (
     LARGEST,
@@ -124,6 +124,7 @@ def read_sacct(
     timezone: str = "UTC",
     overrun: Overrun = "raise",
     strict: bool = False,
+    cancelled: bool = False,
 ) -> Workload:
     """Read a Slurm accounting log, together with what really happened.
 
@@ -147,6 +148,9 @@ def read_sacct(
         runtime, or ``"cut"`` the job at its walltime.
     strict
         Raise instead of leaving jobs out.
+    cancelled
+        Keep jobs that were cancelled while they waited beside the others, instead of leaving them
+        out. Those that never could start (held, or waiting for another job) are left out anyway.
 
     Returns
     -------
@@ -158,7 +162,13 @@ def read_sacct(
         (see `queuesmith.workload.requests`).
     """
     return parse_sacct(
-        read_bytes(path), path, columns=columns, timezone=timezone, overrun=overrun, strict=strict
+        read_bytes(path),
+        path,
+        columns=columns,
+        timezone=timezone,
+        overrun=overrun,
+        strict=strict,
+        cancelled=cancelled,
     )
 
 
@@ -170,12 +180,15 @@ def parse_sacct(
     timezone: str = "UTC",
     overrun: Overrun = "raise",
     strict: bool = False,
+    cancelled: bool = False,
 ) -> Workload:
     """Read a log from bytes; ``path`` is what messages call it."""
     zone = zone_of(timezone)
     table = _split(decoded(check_text(data, path, "sacct's output")), path, columns)
     table, steps = _without_steps(table)
-    table, unfinished = _finished(table, strict)
+    gone = _cancelled_after(table, zone) if cancelled else np.full(len(table), -1, np.int64)
+    finished, unfinished = _finished(table, gone >= 0, strict)
+    table, gone = table.where(finished), gone[finished]
     if not len(table):
         why = "; ".join(str(change) for change in (steps, *unfinished) if change.count)
         raise WorkloadError(
@@ -187,6 +200,8 @@ def parse_sacct(
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0
     runtime, short = _runtime(table, start, zone)
     log, wide = _raw_log(table, submit, start, runtime, epoch, zone)
+    if (gone >= 0).any():
+        log = replace(log, cancelled_after=gone)
     workload = clean(log, overrun=overrun, strict=strict)
     mended = (*workload.changes, early, short, wide)
     return workload.replaced(changes=()).noting(steps, *unfinished, *mended)
@@ -321,19 +336,23 @@ def _without_steps(table: _Table) -> tuple[_Table, Change]:
     return table.where(jobs) if steps else table, change
 
 
-def _finished(table: _Table, strict: bool) -> tuple[_Table, list[Change]]:
-    """Leave out jobs that are still waiting or running, or were cancelled before their start."""
-    states = np.array(table.columns.get("state", [""] * len(table)), dtype=object)
+def _finished(
+    table: _Table, kept: NDArray[np.bool_], strict: bool
+) -> tuple[NDArray[np.bool_], list[Change]]:
+    """Leave out jobs that are still waiting or running, or were cancelled before their start.
+
+    Those of the latter that are kept are not among them.
+    """
+    states = _states(table)
     began = _known(table, "start")
     ended = _known(table, "end")
-    ran = began & (_elapsed(table) != 0)
     waiting = np.isin(states, WAITING_STATES) & ~(began & ended)
     reasons = {
         "still waiting when the log was written": waiting,
         "still running when the log was written": (
             np.isin(states, ACTIVE_STATES) | (began & ~ended & ~waiting)
         ),
-        "cancelled before it began": (states == "CANCELLED") & ~ran,
+        "cancelled before it began": _cancelled_first(table) & ~kept,
     }
     out = np.zeros(len(table), dtype=np.bool_)
     changes = []
@@ -346,7 +365,38 @@ def _finished(table: _Table, strict: bool) -> tuple[_Table, list[Change]]:
             )
         changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
         out |= broken
-    return table.where(~out), changes
+    return ~out, changes
+
+
+def _states(table: _Table) -> NDArray[Any]:
+    return np.array(table.columns.get("state", [""] * len(table)), dtype=object)
+
+
+def _cancelled_first(table: _Table) -> NDArray[np.bool_]:
+    """Tell which jobs were cancelled before they began."""
+    ran = _known(table, "start") & (_elapsed(table) != 0)
+    return np.asarray((_states(table) == "CANCELLED") & ~ran, np.bool_)
+
+
+def _cancelled_after(table: _Table, zone: ZoneInfo) -> Ints:
+    """Return how long jobs had waited when they were cancelled, -1 of all others.
+
+    A job whose ``Eligible`` is unknown never stood in the queue.
+    """
+    gone = _cancelled_first(table) & _known(table, "eligible")
+    if "end" not in table.columns or not gone.any():
+        return np.full(len(table), -1, np.int64)
+    submit = table.convert("submit", date_parser(zone), "a date")
+    end = table.convert("end", date_parser(zone), "a date")
+    requested = _cores(table, ("reqcpus",), "reqtres")
+    return told_cancelled(
+        np.where(gone & (end > 0), end - submit, -1),
+        submit=submit,
+        walltime=_walltime(table),
+        cores=np.where(
+            requested > 0, requested, _cores(table, ("alloccpus", "ncpus"), "alloctres")
+        ),
+    )
 
 
 def _known(table: _Table, name: str) -> NDArray[np.bool_]:
@@ -409,7 +459,7 @@ def _runtime(table: _Table, start: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
         first, second = (table.convert("end", date_parser(zone, f), "a date") for f in (0, 1))
         end = np.where(first >= start, first, second)
         runtime = np.where((start >= 0) & (end >= start), end - start, -1)
-    short = (runtime == 0) & (start >= 0)
+    short = (runtime == 0) & (start >= 0) & ~_cancelled_first(table)
     reason = "ran for less than a second; taken to run for one"
     change = Change(reason, int(np.count_nonzero(short)), dropped=False)
     return np.where(short, 1, runtime), change

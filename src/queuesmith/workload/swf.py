@@ -22,8 +22,8 @@ from queuesmith.base.files import (
     read_bytes,
     write_bytes,
 )
-from queuesmith.workload.clean import Overrun, RawLog, clean
-from queuesmith.workload.workload import LARGEST_TIME, Change, Workload
+from queuesmith.workload.clean import Overrun, RawLog, clean, told_cancelled
+from queuesmith.workload.workload import LARGEST_TIME, Change, Ints, Workload
 
 #: The 18 fields of a line, in their order; those that are no core column become extra columns.
 FIELDS = (
@@ -56,13 +56,16 @@ LARGEST_LABEL = 100_000
 
 #: How Slurm's final states are written in the status field; every other state is a failure (0).
 STATUS_OF_STATE = {"COMPLETED": 1, "CANCELLED": 5}
+CANCELLED = STATUS_OF_STATE["CANCELLED"]
 
 _HEADER_LINE = re.compile(r"\s*;\s*([A-Za-z]+)\s*:\s*(.*?)\s*")
 _NUMBERED_NAME = re.compile(r"([0-9]{1,6})\s+(.+)")
 _LEADING_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
-def read_swf(path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False) -> Workload:
+def read_swf(
+    path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False, cancelled: bool = False
+) -> Workload:
     """Read a log in the Standard Workload Format.
 
     Parameters
@@ -74,6 +77,9 @@ def read_swf(path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False)
         runtime, or ``"cut"`` the job at its walltime.
     strict
         Raise instead of leaving jobs out.
+    cancelled
+        Keep jobs that were cancelled while they waited (status 5 and no runtime; their wait tells
+        when that was) beside the others, instead of leaving them out.
 
     Returns
     -------
@@ -82,11 +88,16 @@ def read_swf(path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False)
         and ``real_start`` (-1 where unknown) where the log tells any job's wait. The header is
         kept line by line.
     """
-    return parse_swf(read_bytes(path), path, overrun=overrun, strict=strict)
+    return parse_swf(read_bytes(path), path, overrun=overrun, strict=strict, cancelled=cancelled)
 
 
 def parse_swf(
-    data: bytes, path: AnyPath, *, overrun: Overrun = "raise", strict: bool = False
+    data: bytes,
+    path: AnyPath,
+    *,
+    overrun: Overrun = "raise",
+    strict: bool = False,
+    cancelled: bool = False,
 ) -> Workload:
     """Read a log from bytes; ``path`` is what messages call it."""
     lines = check_text(data, path, "the Standard Workload Format").splitlines()
@@ -104,6 +115,7 @@ def parse_swf(
         machine_cores=facts.get("maxprocs", facts.get("maxnodes")),
         epoch=facts.get("unixstarttime"),
         header=header,
+        cancelled_after=_cancelled_after(fields) if cancelled else None,
     )
     workload = clean(log, overrun=overrun, strict=strict)
     extra = dict(workload.extra)
@@ -234,6 +246,18 @@ def _extra(fields: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     if known.any():
         extra["real_start"] = np.where(known, fields["submit"] + wait, -1)
     return extra
+
+
+def _cancelled_after(fields: dict[str, NDArray[Any]]) -> Ints:
+    """Return how long jobs had waited when they were cancelled, -1 of those that ran."""
+    gone = (fields["status"] == CANCELLED) & (fields["runtime"] <= 0)
+    requested, allocated = fields["requested_cores"], fields["allocated_cores"]
+    return told_cancelled(
+        np.where(gone, fields["wait"], -1),
+        submit=fields["submit"],
+        walltime=fields["requested_time"],
+        cores=np.where(requested > 0, requested, allocated),
+    )
 
 
 # -- the header, read ----------------------------------------------------------------------

@@ -49,6 +49,9 @@ class Change:
 #: The extra columns of malleable jobs, bags of tasks that need not run together: how many cores
 #: one task needs, and how many cores the job may hold at once.
 TASK_CORES, MOST_CORES = "task_cores", "most_cores"
+#: The extra column of jobs that left the queue before they began: how many seconds after their
+#: submission they were cancelled.
+CANCELLED_AFTER = "cancelled_after"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,9 @@ class Workload:
         The comment lines of the log, kept for writing it back.
     changes
         What was dropped or mended so far, with its reason.
+    cancelled
+        Jobs that were cancelled while they waited, with the column ``cancelled_after``. They are
+        no jobs of the workload, but stand in the queue of a replay until then.
     """
 
     submit: Ints
@@ -95,6 +101,7 @@ class Workload:
     epoch: int | None
     header: tuple[str, ...]
     changes: tuple[Change, ...] = field(default=())
+    cancelled: Workload | None = None
 
     def __init__(
         self,
@@ -113,6 +120,7 @@ class Workload:
         epoch: int | None = None,
         header: tuple[str, ...] = (),
         changes: tuple[Change, ...] = (),
+        cancelled: Workload | None = None,
     ) -> None:
         columns = {
             "submit": _whole(submit, "submit"),
@@ -150,6 +158,7 @@ class Workload:
         object.__setattr__(self, "epoch", epoch)
         object.__setattr__(self, "header", tuple(header))
         object.__setattr__(self, "changes", tuple(changes))
+        object.__setattr__(self, "cancelled", cancelled)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = {key: getattr(self, key) for key in self.__dataclass_fields__}
@@ -222,15 +231,31 @@ class Workload:
     # -- making another workload of it -----------------------------------------------------
 
     def select(self, chosen: ArrayLike) -> Workload:
-        """Keep the jobs of a mask or of a list of positions."""
+        """Keep the jobs of a mask or of a list of positions.
+
+        Of those that were cancelled, the ones submitted from the first of these to the last stay.
+        """
         index = _positions(chosen, len(self), self.name)
         columns = {column: getattr(self, column)[index] for column in CORE_COLUMNS}
         extra = {key: values[index] for key, values in self.extra.items()}
-        return self.replaced(**columns, extra=extra)
+        cancelled = self._cancelled_beside(columns["submit"])
+        return self.replaced(**columns, extra=extra, cancelled=cancelled)
+
+    def _cancelled_beside(self, submit: Ints) -> Workload | None:
+        if self.cancelled is None or not len(submit):
+            return None
+        other = self.cancelled.submit
+        inside = (other >= submit.min()) & (other <= submit.max())
+        return self.cancelled.select(inside) if inside.any() else None
 
     def replaced(self, **parts: Any) -> Workload:
-        """Return a copy with some columns or facts replaced; the rest is shared."""
+        """Return a copy with some columns or facts replaced; the rest is shared.
+
+        Where arrivals are moved, jobs that were cancelled no longer belong to them.
+        """
         kept = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        if "submit" in parts:
+            kept["cancelled"] = None
         return Workload(**{**kept, **parts})
 
     def noting(self, *changes: Change) -> Workload:
@@ -265,7 +290,11 @@ class Workload:
         """
         from queuesmith.workload.where import jobs_where
 
-        return self.select(jobs_where(self, condition))
+        part = self.select(jobs_where(self, condition))
+        if part.cancelled is None:
+            return part
+        those = jobs_where(part.cancelled, condition)
+        return part.replaced(cancelled=part.cancelled.select(those) if those.any() else None)
 
     def shift(self, seconds: int) -> Workload:
         """Submit every job so many seconds later (earlier where negative)."""
@@ -273,6 +302,8 @@ class Workload:
         parts: dict[str, Any] = {"submit": self.submit + seconds, "epoch": epoch}
         if "real_start" in self.extra:
             parts["extra"] = {**self.extra, "real_start": self.extra["real_start"] + seconds}
+        if self.cancelled is not None:
+            parts["cancelled"] = self.cancelled.shift(seconds)
         return self.replaced(**parts)
 
     def with_load_factor(self, factor: float) -> Workload:

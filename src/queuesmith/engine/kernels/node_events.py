@@ -1,23 +1,35 @@
-"""What happens on nodes when: arrivals, completions, nodes that come back."""
+"""What happens on nodes when: arrivals, completions, cancels, nodes that come back."""
 
 from queuesmith.compiled import kernel
-from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, ENDING, NEXT_START, STARTED
+from queuesmith.engine.kernels.constants import (
+    ARRIVED,
+    CANCEL,
+    ENDING,
+    NEVER,
+    NEXT_START,
+    NOBODY,
+    STARTED,
+)
 from queuesmith.engine.kernels.node_state import (
+    CANCELLED,
     DEPENDENT,
     ELIGIBLE,
+    GONE,
     NEXT_ARRIVAL,
+    NEXT_CANCEL,
     NEXT_RETURN,
     RELEASES,
     STUCK,
     complete_on_nodes,
     pop_dependent,
+    release_followers,
 )
 
 
 @kernel
 def next_instant_on_nodes(state):
     """Return when something happens next: an arrival, a completion, a reserved start, or, where
-    jobs wait, nodes that come back.
+    jobs wait, a cancel or nodes that come back.
     """
     counters, board, arrival = state.counters, state.board, state.arrival
     instant = counters[NEXT_START]
@@ -27,9 +39,36 @@ def next_instant_on_nodes(state):
         instant = min(instant, state.dependents[0, 0])
     if counters[ENDING] > 0:
         instant = min(instant, state.running.end[0])
-    if counters[ARRIVED] > counters[STARTED] and counters[NEXT_RETURN] < len(board.returns):
-        instant = min(instant, board.returns[counters[NEXT_RETURN]])
+    if counters[ARRIVED] > counters[STARTED] + counters[GONE]:
+        if counters[NEXT_RETURN] < len(board.returns):
+            instant = min(instant, board.returns[counters[NEXT_RETURN]])
+        instant = min(instant, next_cancel(state))
     return instant
+
+
+@kernel
+def next_cancel(state):
+    """Return when the next job is cancelled."""
+    if state.counters[NEXT_CANCEL] == len(state.cancels):
+        return NEVER
+    return state.board.job[CANCELLED, state.cancels[state.counters[NEXT_CANCEL]]]
+
+
+@kernel
+def next_cancelled(state, now):
+    """Return the next job that has to leave the queue by now, NOBODY where there is none.
+
+    Who waits for it comes now.
+    """
+    counters, start, cancelled = state.counters, state.start, state.board.job[CANCELLED]
+    while next_cancel(state) <= now:
+        job = state.cancels[counters[NEXT_CANCEL]]
+        counters[NEXT_CANCEL] += 1
+        if start[job] == NOBODY or start[job] >= cancelled[job]:  # waits, or has a reservation
+            counters[GONE] += 1
+            release_followers(state.board, state.dependents, job, now)
+            return job
+    return NOBODY
 
 
 @kernel
@@ -72,5 +111,5 @@ def arrive_on_nodes(state, now):
 def finish(state):
     """Take note where jobs are left that can never start."""
     counters = state.counters
-    if counters[STARTED] < len(state.start) and counters[CANCEL] == 0:
+    if counters[STARTED] + counters[GONE] < len(state.start) and counters[CANCEL] == 0:
         counters[STUCK] = 1

@@ -19,13 +19,15 @@ from queuesmith.engine.kernels.constants import (
     STARTED,
     TAIL,
 )
-from queuesmith.engine.kernels.line import join_line
+from queuesmith.engine.kernels.line import join_line, leave_line
 from queuesmith.engine.kernels.node_events import (
     arrive_on_nodes,
     finish,
+    next_cancelled,
     next_instant_on_nodes,
     release_on_nodes,
 )
+from queuesmith.engine.kernels.node_future import cancel_booking
 from queuesmith.engine.kernels.node_passes import (
     follow_plan_on_nodes,
     start_if_it_fits,
@@ -33,7 +35,13 @@ from queuesmith.engine.kernels.node_passes import (
     start_in_queue_on_nodes,
 )
 from queuesmith.engine.kernels.node_state import NODE_REPLAY_TYPE, over_limit
-from queuesmith.engine.kernels.queue import join_at_end, join_by_rank, some_job_fits, sort_queue
+from queuesmith.engine.kernels.queue import (
+    close_gap,
+    join_at_end,
+    join_by_rank,
+    some_job_fits,
+    sort_queue,
+)
 from queuesmith.engine.kernels.replay import SCORER_TYPE
 
 SCORER = types.FunctionType(SCORER_TYPE)
@@ -47,6 +55,11 @@ def run_fixed_on_nodes(state, rank, backfill):
     now = next_instant_on_nodes(state)
     while now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
+        gone = next_cancelled(state, now)
+        while gone != NOBODY:
+            leave_line(line, rank[gone])
+            released = True
+            gone = next_cancelled(state, now)
         count = arrive_on_nodes(state, now)
         job = state.newcomers[0]
         passing = count > 0 or counters[ARRIVED] > counters[STARTED]
@@ -82,6 +95,26 @@ def score_and_sort(state, score_queue, parameters, cores, now):
 
 
 @kernel
+def leave_queue(state, now):
+    """Take jobs that are cancelled now out of the queue, and what is reserved for them; tells
+    whether there was any.
+    """
+    queue, counters, any_left = state.queue, state.counters, False
+    job = next_cancelled(state, now)
+    while job != NOBODY:
+        place = 0
+        while queue.job[place] != job:
+            place += 1
+        if state.start[job] != NOBODY:
+            cancel_booking(state.board, job, state.start[job], queue.walltime[place])
+            state.start[job] = NOBODY
+        close_gap(queue, counters, place, place + 1)
+        any_left = True
+        job = next_cancelled(state, now)
+    return any_left
+
+
+@kernel
 def join_queue(state, rank, count):
     """Let the newcomers wait: at their places in a fixed order, or at the end."""
     for i in range(count):
@@ -100,6 +133,7 @@ def run_queue_on_nodes(state, rank, score_queue, parameters, cores, backfill):
     now = next_instant_on_nodes(state)
     while scored and now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
+        released |= leave_queue(state, now)
         join_queue(state, rank, arrive_on_nodes(state, now))
         keeping = backfill == CONSERVATIVE or len(rank) > 0
         if counters[TAIL] > 0 and (keeping or some_job_fits(state.queue, counters)):

@@ -28,8 +28,10 @@ LEAST, MOST, CORES, PER_NODE, PER_TASK, MEMORY, MEMORY_PER_CORE, ALL_MEMORY = ra
 GPUS, GPU_TYPE, EXCLUSIVE, SET, USER, PLAIN = range(8, 14)
 SHAPE_COLUMNS = 14
 # Rows of the table of jobs: the row of a job's shape, where its pieces and limits stand, when it
-# can start, who waits for it, who waits for the same job besides, and how long it thinks then.
+# can start, who waits for it, who waits for the same job besides, how long it thinks then, and when
+# its user cancels it, NEVER of most.
 SHAPE, FIRST_PIECE, FIRST_LIMIT, LAST_LIMIT, ELIGIBLE, FOLLOWER, NEXT_FOLLOWER, THINK = range(8)
+CANCELLED = 8
 # Rows of the table of nodes; cores are given out in multiples of threads.
 NODE_CORES, NODE_MEMORY, THREADS, WEIGHT, FIRST_OUTAGE, LAST_OUTAGE = range(6)
 # Rows of the table of outages.
@@ -57,7 +59,8 @@ LATER_ROWS, LEAST_ROWS, PROBE_ROWS, LATER, LEAST_LATER, PROBED, LAYERS = map(
 NEXT_ARRIVAL, DEPENDENT, RELEASES, EXTRA, BOOKED_ENDS, NEXT_RETURN, STUCK = range(
     COUNTERS + 7, COUNTERS + 14
 )
-NODE_COUNTERS = COUNTERS + 14
+NEXT_CANCEL, GONE = range(COUNTERS + 14, COUNTERS + 16)  # GONE: jobs cancelled before they began
+NODE_COUNTERS = COUNTERS + 16
 #: The number of a layer that differs nowhere from the one below.
 NO_LAYER = -1
 #: Of two users who have a node for themselves at different times.
@@ -106,6 +109,7 @@ class NodeReplay(NamedTuple):
     started: Any
     board: Board
     arrival: Any  # jobs that wait for no other, in the order in which they can start
+    cancels: Any  # jobs that are cancelled, in that order
     newcomers: Any
     dependents: Any  # a heap of jobs whose predecessor has ended: times, jobs
     attempts: Any  # a row of each of the below, a column a shape
@@ -119,7 +123,7 @@ class NodeReplay(NamedTuple):
 NODE_REPLAY_TYPE = types.NamedTuple(
     [
         *(JOBS_TYPE, LINE_TYPE, QUEUE_TYPE, RUNNING_TYPE, USAGE_TYPE, INTS, INTS, SMALL_INTS),
-        *(BOARD_TYPE, FROZEN_INTS, INTS, INT_TABLE, INT_TABLE, INTS),
+        *(BOARD_TYPE, FROZEN_INTS, FROZEN_INTS, INTS, INT_TABLE, INT_TABLE, INTS),
         *(FROZEN_INTS, FROZEN_INT_TABLE, FROZEN_INT_TABLE, INT_TABLE),
     ],
     NodeReplay,

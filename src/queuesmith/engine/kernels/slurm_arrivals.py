@@ -1,4 +1,4 @@
-"""When jobs come to Slurm's queue: when they are submitted, or when another job has ended."""
+"""When jobs come to Slurm's queue, as submitted or as others end, and when they leave it."""
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.heap import rise, sink
@@ -6,10 +6,12 @@ from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_priority import insert_sorted, prioritize
 from queuesmith.engine.kernels.slurm_state import (
     ARRIVAL,
+    CANCELLED,
     COMING,
     ELIGIBLE,
     FOLLOWER,
     NEXT_ARRIVAL,
+    NEXT_CANCEL,
     NEXT_FOLLOWER,
     QUEUED,
     THINK,
@@ -28,13 +30,13 @@ def _move(heap, goal, source):
 
 
 @kernel
-def release_followers(replay, job, now):
+def release_followers(jobs, waiting, counters, job, now):
     """Let those who wait for a job that ends now come when they have thought."""
-    jobs, counters, heap = replay.jobs, replay.counters, replay.followers
+    heap, comes = waiting.followers, waiting.comes
     follower = jobs[FOLLOWER, job]
     while follower != NOBODY:
-        time = max(replay.comes[follower], now + jobs[THINK, follower])
-        replay.comes[follower] = time
+        time = max(comes[follower], now + jobs[THINK, follower])
+        comes[follower] = time
         place = rise(heap, counters[COMING], time, _time_at, _move)
         heap[0, place] = time
         heap[1, place] = follower
@@ -43,19 +45,19 @@ def release_followers(replay, job, now):
 
 
 @kernel
-def next_arrival(replay):
+def next_arrival(jobs, waiting, counters):
     """Return when the next job comes, as far as that is known."""
-    jobs, counters, instant = replay.jobs, replay.counters, NEVER
+    instant = NEVER
     if counters[NEXT_ARRIVAL] < jobs.shape[1]:
         instant = jobs[ELIGIBLE, jobs[ARRIVAL, counters[NEXT_ARRIVAL]]]
-    return min(instant, replay.followers[0, 0]) if counters[COMING] > 0 else instant
+    return min(instant, waiting.followers[0, 0]) if counters[COMING] > 0 else instant
 
 
 @kernel
-def _pop_next(replay):
+def _pop_next(jobs, waiting, counters):
     """Take the next job that comes, from either list."""
-    jobs, counters, heap = replay.jobs, replay.counters, replay.followers
-    if counters[COMING] == 0 or next_arrival(replay) < heap[0, 0]:
+    heap = waiting.followers
+    if counters[COMING] == 0 or next_arrival(jobs, waiting, counters) < heap[0, 0]:
         counters[NEXT_ARRIVAL] += 1
         return jobs[ARRIVAL, counters[NEXT_ARRIVAL] - 1]
     job, size = heap[1, 0], counters[COMING] - 1
@@ -68,14 +70,43 @@ def _pop_next(replay):
 
 
 @kernel
-def admit_due(replay, now):
+def admit_due(jobs, worth, waiting, factor, knobs, weights, counters, now):
     """Let jobs join the queue that come now; tell whether any did."""
-    counters = replay.counters
     before = counters[ARRIVED]
-    while next_arrival(replay) == now:
-        job = _pop_next(replay)
-        prioritize(replay, job, now)
-        insert_sorted(replay.jobs, replay.priority, replay.queue, job, counters[QUEUED])
-        counters[QUEUED] += 1
+    while next_arrival(jobs, waiting, counters) == now:
+        job = _pop_next(jobs, waiting, counters)
         counters[ARRIVED] += 1
+        if jobs[CANCELLED, job] <= now:
+            continue
+        prioritize(jobs, worth, waiting, factor, knobs, weights, job, now)
+        insert_sorted(jobs, waiting.priority, waiting.queue, job, counters[QUEUED])
+        counters[QUEUED] += 1
     return counters[ARRIVED] > before
+
+
+@kernel
+def next_cancel(jobs, waiting, counters):
+    """Return when the next job is cancelled."""
+    if counters[NEXT_CANCEL] == len(waiting.cancels):
+        return NEVER
+    return jobs[CANCELLED, waiting.cancels[counters[NEXT_CANCEL]]]
+
+
+@kernel
+def cancel_due(jobs, waiting, counters, start, now):
+    """Take jobs out of the queue that are cancelled now; tell whether any was in it.
+
+    Who waits for one of them comes now.
+    """
+    queue, before = waiting.queue, counters[QUEUED]
+    while next_cancel(jobs, waiting, counters) == now:
+        job = waiting.cancels[counters[NEXT_CANCEL]]
+        counters[NEXT_CANCEL] += 1
+        if start[job] == NOBODY:
+            release_followers(jobs, waiting, counters, job, now)
+        left = 0
+        for place in range(counters[QUEUED]):
+            queue[left] = queue[place]
+            left += queue[place] != job
+        counters[QUEUED] = left
+    return counters[QUEUED] < before

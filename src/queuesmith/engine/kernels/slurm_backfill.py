@@ -50,9 +50,18 @@ def backfill(replay, now):
 
     It ends where no job that is still to come can start: their plans would change nothing.
     """
-    jobs, knobs, counters, queue = replay.jobs, replay.knobs, replay.counters, replay.queue
+    jobs, knobs, counters, queue = replay.jobs, replay.knobs, replay.counters, replay.waiting.queue
     counters[PASSES] += 1
-    hopeful = find_hopeful(replay)
+    hopeful = find_hopeful(
+        replay.hopeful,
+        jobs,
+        replay.nodes,
+        replay.free,
+        replay.ready,
+        replay.limits,
+        queue,
+        counters,
+    )
     last = last_hopeful(replay.hopeful, hopeful)
     if last < 0:
         return 0

@@ -22,26 +22,25 @@ from queuesmith.engine.kernels.slurm_state import (
 
 
 @kernel
-def find_hopeful(replay):
+def find_hopeful(hopeful, jobs, nodes, free, ready, limits, queue, counters):
     """Find the kinds of waiting jobs that have room now; return how many."""
-    hopeful, jobs, count = replay.hopeful, replay.jobs, 0
-    this_pass, changes = replay.counters[PASSES], replay.counters[CHANGES]
-    for place in range(replay.counters[QUEUED]):
-        job = replay.queue[place]
+    count, this_pass, changes = 0, counters[PASSES], counters[CHANGES]
+    for place in range(counters[QUEUED]):
+        job = queue[place]
         kind = jobs[KIND, job]
         if hopeful.seen[kind] != this_pass:
             hopeful.seen[kind] = this_pass
             hopeful.place[kind] = -1
             hopeful.job[kind] = job
-            row = ready_row(jobs, replay.nodes, replay.free, replay.ready, job, changes)
-            nodes = hopeful.nodes[kind]
-            copy(nodes, replay.ready.now[row])
-            keep_common(nodes, replay.nodes.sets[jobs[NODE_SET, job]])
-            if at_least(nodes, jobs[LEAST, job]):
+            row = ready_row(jobs, nodes, free, ready, job, changes)
+            left = hopeful.nodes[kind]
+            copy(left, ready.now[row])
+            keep_common(left, nodes.sets[jobs[NODE_SET, job]])
+            if at_least(left, jobs[LEAST, job]):
                 hopeful.kind[count] = kind
                 hopeful.place[kind] = place
                 count += 1
-        elif hopeful.place[kind] >= 0 and not over_limit(replay.limits, job):
+        elif hopeful.place[kind] >= 0 and not over_limit(limits, job):
             hopeful.place[kind] = place
     return count
 

@@ -22,17 +22,14 @@ from queuesmith.engine.kernels.slurm_state import (
 
 
 @kernel
-def prioritize(replay, job, now):
-    """Compute the priority of a job."""
-    jobs, weights = replay.jobs, replay.weights
-    age = min((now - replay.comes[job]) / replay.knobs[MAX_AGE], 1.0)
-    fair = replay.shares.factor[jobs[ASSOCIATION, job]] if jobs[ASSOCIATION, job] >= 0 else 0.0
+def prioritize(jobs, worth, waiting, factor, knobs, weights, job, now):
+    """Compute the priority of a job; the factors are everybody's fair-share."""
+    age = min((now - waiting.comes[job]) / knobs[MAX_AGE], 1.0)
+    fair = factor[jobs[ASSOCIATION, job]] if jobs[ASSOCIATION, job] >= 0 else 0.0
     priority = (
-        replay.worth[FIXED_PRIORITY, job]
-        + weights[WEIGHT_AGE] * age
-        + weights[WEIGHT_FAIR_SHARE] * fair
+        worth[FIXED_PRIORITY, job] + weights[WEIGHT_AGE] * age + weights[WEIGHT_FAIR_SHARE] * fair
     )
-    replay.priority[job] = int(priority)
+    waiting.priority[job] = int(priority)
 
 
 @kernel
@@ -57,15 +54,11 @@ def insert_sorted(jobs, priority, queue, job, size):
 
 
 @kernel
-def note_use(replay, job, end):
-    """Count what a job that ends has used since the last calculation."""
-    association = replay.jobs[ASSOCIATION, job]
-    if association < 0:
-        return
-    begin = max(replay.start[job], replay.counters[LAST_CALC])
-    replay.shares.fresh[association] += _used(
-        replay.worth[BILLING, job], replay.weights, end - begin
-    )
+def note_use(jobs, worth, fresh, weights, last, job, start, end):
+    """Count what a job has used since the last calculation."""
+    association = jobs[ASSOCIATION, job]
+    if association >= 0:
+        fresh[association] += _used(worth[BILLING, job], weights, end - max(start, last))
 
 
 @kernel
@@ -79,21 +72,22 @@ def recalculate(replay, now):
 
     Tells whether the order of the waiting jobs has changed.
     """
-    shares, counters, running = replay.shares, replay.counters, replay.running
-    decay = replay.weights[DECAY] ** (now - counters[LAST_CALC])
+    jobs, worth, waiting, shares = replay.jobs, replay.worth, replay.waiting, replay.shares
+    counters, running, knobs, weights = (
+        replay.counters,
+        replay.running,
+        replay.knobs,
+        replay.weights,
+    )
+    decay = weights[DECAY] ** (now - counters[LAST_CALC])
     for i in range(len(shares.usage)):
         shares.usage[i] *= decay
-    if not replay.knobs[FAIR_TREE]:
-        share_out(
-            shares, replay.knobs, replay.weights
-        )  # the classic formula looks before it counts what is new
+    if not knobs[FAIR_TREE]:  # the classic formula looks before it counts what is new
+        share_out(shares, knobs, weights)
     for i in range(counters[HELD]):
         job = running.due_job[i]
-        if replay.jobs[ASSOCIATION, job] >= 0:
-            begin = max(replay.start[job], counters[LAST_CALC])
-            shares.fresh[replay.jobs[ASSOCIATION, job]] += _used(
-                replay.worth[BILLING, job], replay.weights, now - begin
-            )
+        last = counters[LAST_CALC]
+        note_use(jobs, worth, shares.fresh, weights, last, job, replay.start[job], now)
     for i in range(len(shares.usage)):
         above = i
         while shares.fresh[i] > 0 and above >= 0:
@@ -101,12 +95,12 @@ def recalculate(replay, now):
             above = shares.parent[above]
         shares.fresh[i] = 0.0
     counters[LAST_CALC] = now
-    if replay.knobs[FAIR_TREE]:
-        share_out(shares, replay.knobs, replay.weights)
+    if knobs[FAIR_TREE]:
+        share_out(shares, knobs, weights)
     for i in range(counters[QUEUED]):
-        prioritize(replay, replay.queue[i], now)
-    standing = (replay.jobs, replay.priority)
-    return sort(replay.queue, replay.spare, counters[QUEUED], comes_before, standing)
+        prioritize(jobs, worth, waiting, shares.factor, knobs, weights, waiting.queue[i], now)
+    standing = (jobs, waiting.priority)
+    return sort(waiting.queue, waiting.spare, counters[QUEUED], comes_before, standing)
 
 
 @kernel

@@ -3,7 +3,7 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
-from queuesmith.engine.kernels.slurm_sets import SHIFT, lowest, put, remove
+from queuesmith.engine.kernels.slurm_sets import SHIFT, has, lowest, put, remove
 from queuesmith.engine.kernels.slurm_sorting import sort
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
@@ -157,15 +157,12 @@ def find_soon(ready, row, instant):
 
 
 @kernel
-def first_ready(at, nodes):
-    """Return when the first of some nodes has room."""
-    first = NEVER
-    for word in range(len(nodes)):
-        bits = nodes[word]
-        while bits:
-            first = min(first, at[(word << SHIFT) + lowest(bits)])
-            bits &= bits - 1
-    return first
+def first_ready(ready, row, nodes):
+    """Return when the first of some nodes has room; the row is in order."""
+    for node in ready.order[row]:
+        if has(nodes, node):
+            return ready.at[row, node]
+    return NEVER
 
 
 @kernel

@@ -7,7 +7,9 @@ from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import ARRIVED, CANCEL, NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_arrivals import (
     admit_due,
+    cancel_due,
     next_arrival,
+    next_cancel,
     release_followers,
 )
 from queuesmith.engine.kernels.slurm_backfill import backfill
@@ -20,6 +22,7 @@ from queuesmith.engine.kernels.slurm_state import (
     BATCH_DELAY,
     BF_INTERVAL,
     CALC_PERIOD,
+    CHANGES,
     HELD,
     LAST_CALC,
     LIMIT,
@@ -45,7 +48,8 @@ def start_by_priority(replay, now, depth):
     Its nodes are left alone, too, for jobs of other partitions. One of a reservation stops that
     reservation alone. Returns how many started.
     """
-    jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.queue
+    jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.waiting.queue
+    free, ready, choice = replay.free, replay.ready, replay.choice
     usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.away
     blocked[:] = False
     away[:] = 0
@@ -66,7 +70,7 @@ def start_by_priority(replay, now, depth):
         copy(usable, nodes.sets[jobs[NODE_SET, job]])
         remove_all(usable, away)
         leave_out_outages(nodes, reservation, usable, now, now + jobs[LIMIT, job])
-        count = choose_now(replay, job, usable)
+        count = choose_now(jobs, nodes, free, ready, choice, counters[CHANGES], job, usable)
         if count > 0:
             start_on_nodes(replay, job, count, now)
             started += 1
@@ -93,41 +97,46 @@ def next_return(ends, now):
 @kernel
 def end_due(replay, now):
     """Release what jobs that end now hold; tell whether any did."""
-    running, ended = replay.running, False
-    while replay.counters[HELD] > 0 and running.end[0] == now:
-        job = end_next(replay)
-        note_use(replay, job, now)
-        release_followers(replay, job, now)
+    jobs, running, counters, ended = replay.jobs, replay.running, replay.counters, False
+    while counters[HELD] > 0 and running.end[0] == now:
+        job = end_next(
+            jobs, replay.free, replay.pieces, running, replay.ready, replay.limits, counters
+        )
+        fresh, start = replay.shares.fresh, replay.start[job]
+        note_use(jobs, replay.worth, fresh, replay.weights, counters[LAST_CALC], job, start, now)
+        release_followers(jobs, replay.waiting, counters, job, now)
         ended = True
     return ended
 
 
-@kernel
-def replay_slurm(replay):
-    """Replay all jobs; fills starts and pieces.
+@entry(void(SLURM_REPLAY))
+def run_slurm(replay):
+    """Replay all jobs under Slurm; fills ``replay.start`` and ``replay.pieces``.
 
-    At one instant jobs end, others arrive, priorities are computed, the main scheduler looks, then
-    the backfill. The main scheduler looks when something has happened, but not sooner after it
-    looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway. The backfill comes
-    ``bf_interval`` after its last pass, while jobs wait or as soon as something has happened.
+    At one instant jobs end, others are cancelled, others arrive, priorities are computed, the main
+    scheduler looks, then the backfill. The main scheduler looks when something has happened, but
+    not sooner after it looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway.
+    The backfill comes ``bf_interval`` after its last pass, while jobs wait or as soon as something
+    has happened.
     """
     jobs, knobs, counters, running = replay.jobs, replay.knobs, replay.counters, replay.running
-    count = jobs.shape[1]
-    first = next_arrival(replay)
+    line, weights, count = replay.waiting, replay.weights, jobs.shape[1]
+    first = next_arrival(jobs, line, counters)
     calculation = first + knobs[CALC_PERIOD] - knobs[OFFSET] % knobs[CALC_PERIOD]
     filled = first - knobs[OFFSET] % knobs[BF_INTERVAL]
     # Since the controller began, the main scheduler has looked at an empty queue.
     pause = knobs[OFFSET] % knobs[SCHED_INTERVAL] if knobs[OFFSET] > 0 else knobs[BATCH_DELAY]
     looked = first - pause
     counters[LAST_CALC] = first
-    share_out(replay.shares, knobs, replay.weights)
+    share_out(replay.shares, knobs, weights)
     happened, updated, changed = False, False, False  # since each looked last
     returning, idle = next_return(replay.nodes.outage_end, first), NEVER
     while counters[CANCEL] == 0:
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:
             break
-        now = min(returning, calculation, next_arrival(replay))
+        coming = min(next_arrival(jobs, line, counters), next_cancel(jobs, line, counters))
+        now = min(returning, calculation, coming)
         if counters[HELD] > 0:
             now = min(now, running.end[0])
         if waiting or happened:
@@ -135,18 +144,21 @@ def replay_slurm(replay):
         if (waiting or updated) and knobs[BACKFILLS]:
             now = min(now, filled + knobs[BF_INTERVAL])
         if not (waiting or happened):  # it has looked at an empty queue
-            looked += (now - looked - 1) // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
+            empty = max(now - looked - 1, 0)
+            looked += empty // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
         event = end_due(replay, now)
-        event |= admit_due(replay, now)
+        left = cancel_due(jobs, line, counters, replay.start, now)
+        factor = replay.shares.factor
+        event |= admit_due(jobs, replay.worth, line, factor, knobs, weights, counters, now)
         event |= now == returning
         if now == returning:
             returning = next_return(replay.nodes.outage_end, now)
         if now == calculation:
             changed |= recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]
-        happened |= event
-        updated |= event
-        changed |= event
+        happened |= event  # the main scheduler does not look because a job has left the queue
+        updated |= event or left
+        changed |= event or left
         whole = now - looked >= knobs[SCHED_INTERVAL]
         if whole or (happened and now - looked >= knobs[BATCH_DELAY]):
             depth = count if whole else knobs[QUEUE_DEPTH]
@@ -158,7 +170,8 @@ def replay_slurm(replay):
             if waiting and changed and knobs[BACKFILLS]:
                 changed = backfill(replay, now) > 0
         # Where nothing runs or comes and both have looked in vain, nothing will ever start.
-        lone = waiting and counters[HELD] == 0 and next_arrival(replay) == NEVER
+        coming = min(next_arrival(jobs, line, counters), next_cancel(jobs, line, counters))
+        lone = waiting and counters[HELD] == 0 and coming == NEVER
         if not lone or returning != NEVER:
             idle = NEVER
         elif idle == NEVER:
@@ -166,9 +179,3 @@ def replay_slurm(replay):
         elif now - idle > knobs[SCHED_INTERVAL] + knobs[BF_INTERVAL]:
             counters[STUCK] = 1
             break
-
-
-@entry(void(SLURM_REPLAY))
-def run_slurm(replay):
-    """Replay all jobs under Slurm; fills ``replay.start`` and ``replay.pieces``."""
-    replay_slurm(replay)

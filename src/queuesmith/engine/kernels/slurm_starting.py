@@ -26,40 +26,14 @@ from queuesmith.engine.kernels.slurm_state import (
 
 
 @kernel
-def _row(replay, job):
-    return ready_row(
-        replay.jobs, replay.nodes, replay.free, replay.ready, job, replay.counters[CHANGES]
-    )
-
-
-@kernel
-def _ordered_row(replay, job):
-    row = _row(replay, job)
-    order_row(
-        replay.jobs,
-        replay.nodes,
-        replay.free,
-        replay.later,
-        replay.pieces,
-        replay.running.expected,
-        replay.ready,
-        row,
-        job,
-        replay.counters[CHANGES],
-        replay.choice.candidate,
-    )
-    return row
-
-
-@kernel
-def choose_now(replay, job, usable):
+def choose_now(jobs, nodes, free, ready, choice, changes, job, usable):
     """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
-    ready = replay.choice.ready
-    copy(ready, replay.ready.now[_row(replay, job)])
-    keep_common(ready, usable)
-    if not at_least(ready, replay.jobs[LEAST, job]):
+    now = choice.ready
+    copy(now, ready.now[ready_row(jobs, nodes, free, ready, job, changes)])
+    keep_common(now, usable)
+    if not at_least(now, jobs[LEAST, job]):
         return 0
-    return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.free)
+    return choose_nodes(jobs, nodes, choice, job, now, free)
 
 
 @kernel
@@ -70,17 +44,22 @@ def earliest_start(replay, job, usable, now, end):
     there, then two; before Slurm 20.02, each from its own first. -1 where it cannot start there up
     to an end.
     """
-    count = choose_now(replay, job, usable)
+    jobs, nodes, free, later = replay.jobs, replay.nodes, replay.free, replay.later
+    running, ready, choice = replay.running, replay.ready, replay.choice
+    knobs, changes, soon = replay.knobs, replay.counters[CHANGES], choice.soon
+    count = choose_now(jobs, nodes, free, ready, choice, changes, job, usable)
     if count > 0:
         return now, count
-    row, soon = _ordered_row(replay, job), replay.choice.soon
-    find_soon(replay.ready, row, end)
-    copy(soon, replay.ready.soon[row])
+    row = ready_row(jobs, nodes, free, ready, job, changes)
+    spare, on_node, expected = choice.candidate, replay.pieces, running.expected
+    order_row(jobs, nodes, free, later, on_node, expected, ready, row, job, changes, spare)
+    find_soon(ready, row, end)
+    copy(soon, ready.soon[row])
     keep_common(soon, usable)
-    if not at_least(soon, replay.jobs[LEAST, job]):
+    if not at_least(soon, jobs[LEAST, job]):
         return NOBODY, 0
-    running, knobs, first = replay.running, replay.knobs, first_ready(replay.ready.at[row], soon)
-    due, due_job, pieces = running.due, running.due_job, (replay.pieces, replay.jobs[FIRST_PIECE])
+    first = first_ready(ready, row, soon)
+    due, due_job, pieces = running.due, running.due_job, (on_node, jobs[FIRST_PIECE])
     window, held = 30, replay.counters[HELD]
     place = _next_on(running, pieces, usable, 0, held)
     barrier = _barrier(knobs, due[place], window) if place < held else 0
@@ -96,7 +75,10 @@ def earliest_start(replay, job, usable, now, end):
         if due[last] > end:
             break
         if due[last] >= first:
-            count = _choose_after(replay, job, row, soon, due_job[last])
+            at, until = ready.at[row], due_job[last]
+            count = _choose_after(
+                jobs, nodes, free, later, choice, on_node, running, at, job, soon, until
+            )
             if count > 0:
                 return _when_gone(knobs, due[last], now), count
         window = _longer(knobs, window)
@@ -166,15 +148,15 @@ def _when_gone(knobs, due, now):
 
 
 @kernel
-def _choose_after(replay, job, row, soon, last):
+def _choose_after(jobs, nodes, free, later, choice, pieces, running, at, job, soon, last):
     """Choose nodes as they will be when a job and all that are due before it are gone."""
-    ready, least = replay.choice.ready, replay.jobs[LEAST, job]
-    if leave_out_later(replay.ready.at[row], soon, replay.running.expected[last], ready) < least:
+    ready = choice.ready
+    if leave_out_later(at, soon, running.expected[last], ready) < jobs[LEAST, job]:
         return 0
     for word in range(len(ready)):
         bits = ready[word]
         while bits:
             node = (word << SHIFT) + lowest(bits)
-            release_until(replay.pieces, replay.running, replay.free, replay.later, node, last)
+            release_until(pieces, running, free, later, node, last)
             bits &= bits - 1
-    return choose_nodes(replay.jobs, replay.nodes, replay.choice, job, ready, replay.later)
+    return choose_nodes(jobs, nodes, choice, job, ready, later)

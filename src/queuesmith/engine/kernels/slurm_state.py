@@ -28,8 +28,8 @@ KNOBS = 22
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
-NEXT_ARRIVAL, COMING = range(COUNTERS + 7, COUNTERS + 9)
-SLURM_COUNTERS = COUNTERS + 9
+NEXT_ARRIVAL, COMING, NEXT_CANCEL = range(COUNTERS + 7, COUNTERS + 10)
+SLURM_COUNTERS = COUNTERS + 10
 # Rows of the table of jobs, who are known by their position: when they come and how long they last;
 ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
 # nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
@@ -40,9 +40,11 @@ MEMORY_PER_NODE, MEMORY_PER_CORE, WHOLE_MEMORY, GPUS, GPU_TYPE = range(9, 14)
 EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED, RESERVATION = range(14, 22)
 # what is the same for jobs that ask for the same, and that for as long; where their pieces stand;
 SHAPE, KIND, FIRST_PIECE = range(22, 25)
-# who waits for a job's end, who waits for the same besides, and how long it thinks then.
+# who waits for a job's end, who waits for the same besides, and how long it thinks then;
 FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
-JOB_ROWS = 28
+# and when its user cancels it, NEVER of most.
+CANCELLED = 28
+JOB_ROWS = 29
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
 
@@ -217,8 +219,25 @@ SHARES_TYPE = types.NamedTuple(
 )
 
 
+class Waiting(NamedTuple):
+    """Who waits, who will come and who will leave."""
+
+    queue: Any  # by tier, priority, submission
+    spare: Any  # for sorting it
+    priority: Any
+    comes: Any  # when each job comes, as far as that is known
+    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
+    cancels: Any  # jobs that are cancelled, in that order
+
+
+WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS], Waiting)
+
+
 class SlurmReplay(NamedTuple):
-    """All that a replay under Slurm consists of."""
+    """All that a replay under Slurm consists of.
+
+    Every function that is handed all of it takes long to compile: small ones get what they need.
+    """
 
     jobs: Any  # what each asks for
     worth: Any
@@ -233,11 +252,7 @@ class SlurmReplay(NamedTuple):
     hopeful: Hopeful
     shares: FairShares
     limits: JobLimits
-    queue: Any
-    spare: Any  # for sorting it
-    priority: Any
-    comes: Any  # when each job comes, as far as that is known
-    followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
+    waiting: Waiting
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -252,7 +267,7 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(INTS, INTS, INTS, INTS, INT_TABLE, INTS, INTS, TRUTHS),
+        *(WAITING_TYPE, INTS, INTS, TRUTHS),
         *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
@@ -306,23 +321,16 @@ def _memory_of(jobs, nodes, job, node, cores):
 
 
 @kernel
-def _take_nodes(replay, job, count):
+def _take_nodes(jobs, nodes, free, choice, pieces, expected, ready, counters, job, count):
     """Give a job the nodes that were chosen for it."""
-    jobs, nodes, free, choice, pieces = (
-        replay.jobs,
-        replay.nodes,
-        replay.free,
-        replay.choice,
-        replay.pieces,
-    )
     pieces.count[job] = count
     for i in range(count):
         node, cores, piece = choice.node[i], choice.cores[i], jobs[FIRST_PIECE, job] + i
         pieces.node[piece] = node
         pieces.cores[piece] = cores
         pieces.job[piece] = job
-        _note_change(replay.ready, replay.counters, node)
-        _hang_in(pieces, replay.running.expected, piece)
+        _note_change(ready, counters, node)
+        _hang_in(pieces, expected, piece)
         free.cores[node] -= cores
         pieces.memory[piece] = _memory_of(jobs, nodes, job, node, cores)
         free.memory[node] -= pieces.memory[piece]
@@ -393,7 +401,18 @@ def start_on_nodes(replay, job, count, now):
     running.expected[job] = due
     running.order[job] = counters[BEGUN]
     replay.start[job] = begin
-    _take_nodes(replay, job, count)
+    _take_nodes(
+        replay.jobs,
+        replay.nodes,
+        replay.free,
+        replay.choice,
+        replay.pieces,
+        running.expected,
+        replay.ready,
+        counters,
+        job,
+        count,
+    )
     _count_in_limits(replay.limits, job, 1)
     size = counters[HELD]
     end = begin + replay.jobs[RUNTIME, job] + knobs[COMPLETION_DELAY]
@@ -411,9 +430,8 @@ def start_on_nodes(replay, job, count, now):
 
 
 @kernel
-def end_next(replay):
+def end_next(jobs, free, pieces, running, ready, limits, counters):
     """Release what the job that ends first holds, and return it."""
-    running, counters, pieces = replay.running, replay.counters, replay.pieces
     job = running.job[0]
     size = counters[HELD] - 1
     counters[HELD] = size
@@ -426,10 +444,10 @@ def end_next(replay):
         place += 1
     for i in range(place, size):
         _move_due(running, i, i + 1)
-    first = replay.jobs[FIRST_PIECE, job]
+    first = jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
-        give_back(pieces, piece, replay.free)
+        give_back(pieces, piece, free)
         _take_out(pieces, piece)
-        _note_change(replay.ready, counters, pieces.node[piece])
-    _count_in_limits(replay.limits, job, -1)
+        _note_change(ready, counters, pieces.node[piece])
+    _count_in_limits(limits, job, -1)
     return job

@@ -1,0 +1,45 @@
+"""When jobs can start that name a reservation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from queuesmith.cluster.requests import JobRequests, reservations
+from queuesmith.workload import Workload
+from queuesmith.workload.workload import Ints
+
+if TYPE_CHECKING:
+    from queuesmith.cluster.node_cluster import NodeCluster
+
+
+def reservation_numbers(machine: NodeCluster) -> Ints:
+    """Return the number of the reservation that each outage is for, -1: none."""
+    numbers = {name: i for i, name in enumerate(reservations(machine))}
+    return np.array([numbers.get(each.reservation, -1) for each in machine.outages], np.int64)
+
+
+def from_reservations(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
+    """Return when each job can start: not before its reservation begins."""
+    return _not_before(workload, machine, requests, [each.begin for each in machine.outages])
+
+
+def after_reservations(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
+    """Return when each job can start that does not run inside its reservation: when that is over.
+
+    Only ``slurm(...)`` lets jobs run inside of reservations.
+    """
+    return _not_before(workload, machine, requests, [each.end for each in machine.outages])
+
+
+def _not_before(
+    workload: Workload, machine: NodeCluster, requests: JobRequests, instants: list[int | None]
+) -> Ints:
+    eligible = requests.eligible
+    for number, instant in zip(reservation_numbers(machine), instants, strict=True):
+        if number >= 0 and instant is not None:
+            second = instant - (workload.epoch or 0)
+            own = requests.reservation == number
+            eligible = np.where(own, np.maximum(eligible, second), eligible)
+    return eligible
