@@ -93,7 +93,7 @@ def test_chance_comes_from_the_seed_alone(method):
 
 def test_without_the_library_a_sentence_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cma", None)
-    with pytest.raises(UsageError, match=r"pip install queuesmith\[tune\]"):
+    with pytest.raises(UsageError, match=r"pip install 'queuesmith\[tune\]'"):
         CmaSearch(np.zeros(2), 1.0, 4, np.random.default_rng(0))
 
 

@@ -193,9 +193,9 @@ def test_what_is_no_parquet_file_is_explained(tmp_path):
 
 def test_without_pyarrow_the_way_out_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(WorkloadError, match=r"pip install queuesmith\[parquet\]"):
+    with pytest.raises(WorkloadError, match=r"pip install 'queuesmith\[parquet\]'"):
         parse_parquet(b"PAR1", "a.parquet")
-    with pytest.raises(OutputError, match=r"pip install queuesmith\[parquet\]"):
+    with pytest.raises(OutputError, match=r"pip install 'queuesmith\[parquet\]'"):
         write_parquet(Workload([0], [1], [1], [1]), tmp_path / "a.parquet")
 
 

@@ -1,0 +1,98 @@
+"""Which lines of sacct's are jobs that ran, and how long those waited that were cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queuesmith.base.errors import WorkloadError
+from queuesmith.workload.clean import told_cancelled
+from queuesmith.workload.sacct_table import SacctTable
+from queuesmith.workload.slurm_text import date_parser
+from queuesmith.workload.workload import Change, Ints
+
+WAITING_STATES = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+ACTIVE_STATES = (
+    "RUNNING",
+    "SUSPENDED",
+    "STOPPED",
+    "CONFIGURING",
+    "COMPLETING",
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+)
+
+
+def without_steps(table: SacctTable) -> tuple[SacctTable, Change]:
+    """Pass over the lines of steps, and tell how many there were."""
+    name = table.first_of("jobid", "jobidraw")
+    assert name is not None
+    jobs = np.fromiter(("." not in text for text in table.columns[name]), np.bool_, len(table))
+    steps = int(np.count_nonzero(~jobs))
+    change = Change("steps of jobs (.batch, .extern, .0)", steps, dropped=False, what="line")
+    return table.where(jobs) if steps else table, change
+
+
+def finished(
+    table: SacctTable, kept: NDArray[np.bool_], strict: bool
+) -> tuple[NDArray[np.bool_], list[Change]]:
+    """Leave out jobs that are still waiting or running, or were cancelled before their start.
+
+    Those of the latter that are kept are not among them.
+    """
+    states = _states(table)
+    began = table.known("start")
+    ended = table.known("end")
+    waiting = np.isin(states, WAITING_STATES) & ~(began & ended)
+    reasons = {
+        "still waiting when the log was written": waiting,
+        "still running when the log was written": (
+            np.isin(states, ACTIVE_STATES) | (began & ~ended & ~waiting)
+        ),
+        "cancelled before it began": cancelled_first(table) & ~kept,
+    }
+    out = np.zeros(len(table), dtype=np.bool_)
+    changes = []
+    for reason, broken in reasons.items():
+        fresh = broken & ~out
+        if strict and fresh.any():
+            raise WorkloadError(
+                f"line {table.lines[int(np.argmax(fresh))]} of '{table.path}' must be left out: "
+                f"{reason}. Leave such jobs out by not asking for --strict."
+            )
+        changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
+        out |= broken
+    return ~out, changes
+
+
+def _states(table: SacctTable) -> NDArray[Any]:
+    return np.array(table.columns.get("state", [""] * len(table)), dtype=object)
+
+
+def cancelled_first(table: SacctTable) -> NDArray[np.bool_]:
+    """Tell which jobs were cancelled before they began."""
+    ran = table.known("start") & (table.elapsed() != 0)
+    return np.asarray((_states(table) == "CANCELLED") & ~ran, np.bool_)
+
+
+def cancelled_after(table: SacctTable, zone: ZoneInfo) -> Ints:
+    """Return how long jobs had waited when they were cancelled, -1 of all others.
+
+    A job whose ``Eligible`` is unknown never stood in the queue.
+    """
+    gone = cancelled_first(table) & table.known("eligible")
+    if "end" not in table.columns or not gone.any():
+        return np.full(len(table), -1, np.int64)
+    submit = table.convert("submit", date_parser(zone), "a date")
+    end = table.convert("end", date_parser(zone), "a date")
+    requested = table.cores(("reqcpus",), "reqtres")
+    return told_cancelled(
+        np.where(gone & (end > 0), end - submit, -1),
+        submit=submit,
+        walltime=table.walltime(),
+        cores=np.where(requested > 0, requested, table.cores(("alloccpus", "ncpus"), "alloctres")),
+    )
