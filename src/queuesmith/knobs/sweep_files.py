@@ -126,7 +126,7 @@ def _from_parquet(data: bytes, path: AnyPath) -> tuple[bytes | None, pd.DataFram
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    parquet = extra_library(
-        "pyarrow.parquet", "parquet", "Parquet", otherwise="name a .csv file", error=OutputError
+    pyarrow = extra_library(
+        "pyarrow", "parquet", "Parquet", otherwise="name a .csv file", error=OutputError
     )
-    return importlib.import_module("pyarrow"), parquet
+    return pyarrow, importlib.import_module("pyarrow.parquet")

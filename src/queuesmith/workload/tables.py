@@ -310,10 +310,10 @@ def _from_arrow(pyarrow: Any, column: Any) -> NDArray[Any]:
 
 
 def _pyarrow(error: type[QueuesmithError]) -> tuple[Any, Any]:
-    parquet = extra_library(
-        "pyarrow.parquet", "parquet", "a Parquet file", otherwise="use CSV", error=error
+    pyarrow = extra_library(
+        "pyarrow", "parquet", "a Parquet file", otherwise="use CSV", error=error
     )
-    return importlib.import_module("pyarrow"), parquet
+    return pyarrow, importlib.import_module("pyarrow.parquet")
 
 
 def _stored_facts(stored: bytes | None) -> dict[str, Any]:
