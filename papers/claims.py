@@ -19,14 +19,18 @@ class Claim:
         Whether it holds; None where it was not measured.
     why
         What it depends on, or why it does not hold.
+    undecided
+        Whether what was found is too little to tell.
     """
 
     paper: str
     found: str
     holds: bool | None
     why: str = ""
+    undecided: bool = False
 
     def row(self) -> dict[str, object]:
         """Return the row of the table."""
         told = {True: "holds", False: "**fails**", None: "not measured"}[self.holds]
-        return {"the paper": self.paper, "found here": self.found, "": told, "why": self.why}
+        judged = "undecided" if self.undecided else told
+        return {"the paper": self.paper, "found here": self.found, "": judged, "why": self.why}

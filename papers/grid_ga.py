@@ -48,6 +48,8 @@ def main() -> None:
         *(larger_names() if asked.larger else ()),
         *(generated_names() if asked.generated else ()),
     ):
+        if asked.by_processor:
+            pieces.exact_by_processor(name)
         pieces.exact(name, "makespan")
     if not asked.pieces:
         text = page(Summary(pieces, asked.instances, asked.early), asked)
@@ -75,6 +77,7 @@ def arguments() -> argparse.Namespace:
         "--columns", nargs="*", choices=PARTS, default=PARTS, help="make these; none: only the page"
     )
     parser.add_argument("--larger", action="store_true", help="solve 1,024 x 32 exactly, too")
+    parser.add_argument("--by-processor", action="store_true", help="these by its seconds")
     parser.add_argument("--generated", action="store_true", help="and large ones of our own")
     parser.add_argument("--kept", type=Path, default=ROOT / "papers" / "kept" / "grid_ga.json")
     parser.add_argument("--pieces", action="store_true", help="make pieces, write no page")

@@ -66,14 +66,21 @@ class Compared:
         if not wanted:
             return None
         ranked = self.ranked
-        best = min(ranked.index(label) for label in wanted)
-        found = f"`{ranked[best]}` is {best + 1} of {len(ranked)}; the best is `{ranked[0]}`"
-        if best > 0:
-            found += f", by {self._behind(ranked[best])} points"
+        place = min(ranked.index(label) for label in wanted)
+        other = ranked[0] if place else ranked[1]
+        where = "behind" if place else "before"
+        apart = self._apart(ranked[place] if place else other)
+        found = f"`{ranked[place]}` is {place + 1} of {len(ranked)}, {_said(apart)} points {where} "
         in_order = [label for label in ranked if label in order] == list(order)
+        close = apart[1] is None or apart[0] <= apart[1]
         figure = self.comparison.title.partition(":")[0].lower()
-        says = f"{self.comparison.paper} ({figure})"
-        return Claim(says, found, best == 0 and in_order, f"{len(self.consistency)} runs a curve")
+        return Claim(
+            f"{self.comparison.paper} ({figure})",
+            f"{found}`{other}`",
+            place == 0 and in_order and not (self.comparison.by_far and close),
+            f"{len(self.consistency)} runs a curve",
+            undecided=place > 0 and close and not order and not self.comparison.by_far,
+        )
 
     def table(self) -> str:
         """Return how far above the bound each curve ends, the best first."""
@@ -83,7 +90,7 @@ class Compared:
             row = {
                 "operator": label,
                 "above the LP bound %": f"{ends.mean():.1f}",
-                "behind the best, points": self._behind(label),
+                "behind the best, points": _said(self._apart(label)),
             }
             for name in CONSISTENCIES:
                 mine = [e for e, kind in zip(ends, self.consistency, strict=True) if kind == name]
@@ -109,11 +116,15 @@ class Compared:
         """The title of the picture."""
         return f"{self.comparison.title} (mean of {len(self.consistency)} runs)"
 
-    def _behind(self, label: str) -> str:
-        """Say how far a curve ends above the best, run by run, with the interval of the mean."""
+    def _apart(self, label: str) -> tuple[float, float | None]:
+        """How far a curve ends above the best, run by run: the mean, and half its interval."""
         best = self.curves[self.ranked[0]][:, -1]
-        mean, half = mean_and_half(list(self.curves[label][:, -1] - best))
-        return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
+        return mean_and_half(list(self.curves[label][:, -1] - best))
+
+
+def _said(apart: tuple[float, float | None]) -> str:
+    mean, half = apart
+    return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
 
 
 def make_figures(kept: KeptPieces) -> None:

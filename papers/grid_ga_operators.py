@@ -50,6 +50,8 @@ class Comparison:
         The configurations, by the names of their curves.
     first
         The curves of which the paper says that one is the best; empty where it ranks none.
+    by_far
+        Whether it says that this is so by far.
     order
         The curves whose order it states, the best first; those between may be anywhere.
     over
@@ -60,6 +62,7 @@ class Comparison:
     paper: str
     configs: dict[str, GeneticConfig]
     first: tuple[str, ...] = ()
+    by_far: bool = False
     order: tuple[str, ...] = ()
     over: str = "generations"
 
@@ -95,6 +98,7 @@ def comparisons() -> list[Comparison]:
             "cx is best by far",
             {name: replace(TUNING, crossover=name) for name in CROSSOVERS},
             first=("cx",),
+            by_far=True,
         ),
         Comparison(
             "Figure 6: selection",

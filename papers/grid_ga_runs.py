@@ -20,7 +20,9 @@ from papers.study import data_folder
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc import generate_etc, mapping_facts, read_etc
 from queuesmith.grid.exact import solve_exact, trade_off
+from queuesmith.grid.exact.makespan import minimise_makespan
 from queuesmith.grid.genetic import GeneticConfig, evolve, preset
+from queuesmith.schedule import Schedule
 from queuesmith.study.store import fingerprint
 
 #: A run keeps what it had found after so many seconds, and at its end.
@@ -119,11 +121,35 @@ class Pieces:
         def solve() -> dict[str, Any]:
             matrix = instance(name)
             found = solve_exact(matrix, objective, seconds=self.exact_seconds, workers=self.workers)
-            facts = {"lp_bound": None, **mapping_facts(found)}
-            return {key: facts[key] for key in EXACT_FACTS}
+            return _exact_facts(found)
 
-        stem = f"{name} exact {objective} {self.exact_seconds:g} s {self.workers} workers"
-        return self.kept.piece(stem, solve if make else None)
+        by_processor = self.kept.piece(self._exact_name(name, objective, "CPU s"))
+        if by_processor is not None:
+            return by_processor
+        return self.kept.piece(self._exact_name(name, objective, "s"), solve if make else None)
+
+    def exact_by_processor(self, name: str) -> None:
+        """Find a short makespan in so many seconds of the processor for each worker.
+
+        That is fair on a computer that others use, too, and it is what stands on the page then. It
+        is for instances that no solver looks at: those count by the clock on the wall.
+        """
+
+        def solve() -> dict[str, Any]:
+            def clock() -> float:
+                return time.process_time() / self.workers
+
+            run = minimise_makespan(
+                instance(name), self.exact_seconds, 0, self.workers, None, None, clock
+            )
+            found = run.schedule("makespan", run.incumbent.best, run.incumbent.bound)
+            return _exact_facts(found)
+
+        self.kept.piece(self._exact_name(name, "makespan", "CPU s"), solve)
+
+    def _exact_name(self, name: str, objective: str, unit: str) -> str:
+        seconds = f"{self.exact_seconds:g} {unit}"
+        return f"{name} exact {objective} {seconds} {self.workers} workers"
 
     def front(self, name: str, *, make: bool = True) -> dict[str, Any] | None:
         """Return the trade-off between makespan and flowtime of an instance."""
@@ -167,6 +193,11 @@ class Pieces:
             self.kept.piece(f"{start}{kind.generations} generations seed {seed}", make)
         elif f"{start}{seconds:g} s seed {seed}" not in self.kept:  # by the clock on the wall
             self.kept.piece(f"{start}{seconds:g} CPU s seed {seed}", make)
+
+
+def _exact_facts(found: Schedule) -> dict[str, Any]:
+    facts = {"lp_bound": None, **mapping_facts(found)}
+    return {key: facts[key] for key in EXACT_FACTS}
 
 
 def _stem(column: str, name: str, *, by_time: bool) -> str:

@@ -141,7 +141,7 @@ def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
     assert "| two-point | 11.0 | 1.0 ± 0.0 |" in crossover.table()
     claim = crossover.claim()
     assert claim.holds is False
-    assert claim.found == "`cx` is 6 of 7; the best is `one-point`, by 5.0 ± 0.0 points"
+    assert claim.found == "`cx` is 6 of 7, 5.0 ± 0.0 points behind `one-point`"
     assert claim.paper == "cx is best by far (figure 5)"
     assert selection.claim().found.startswith("`binary-tournament` is 3 of 5")
 
@@ -154,6 +154,22 @@ def test_a_figure_s_claim_holds_only_in_the_order_that_the_paper_states(tmp_path
         }
         curves = {label: np.full((3, POINTS), end) for label, end in ends.items()}
         assert Compared(mutation, curves, ("consistent",) * 3).claim().holds is holds
+
+
+def test_the_best_by_far_is_so_only_beyond_chance_and_what_is_too_close_is_undecided():
+    mutation, crossover = comparisons()[1], comparisons()[3]
+    ends = np.array([1.0, 2.0, 3.0])
+    for lead, holds in ((np.array([0.1, -0.2, 0.3]), False), (np.array([5.0, 5.1, 5.2]), True)):
+        curves = {label: np.tile((ends + lead)[:, None], POINTS) for label in crossover.configs}
+        curves["cx"] = np.tile(ends[:, None], POINTS)
+        claim = Compared(crossover, curves, ("consistent",) * 3).claim()
+        assert claim.holds is holds
+        assert "`cx` is 1 of 7" in claim.found
+    curves = {label: np.tile((ends + 5)[:, None], POINTS) for label in mutation.configs}
+    curves["rebalancing 75%"] = np.tile(ends[:, None], POINTS)
+    curves["rebalancing 100%"] = np.tile((ends - [0.3, -0.2, 0.1])[:, None], POINTS)
+    claim = Compared(mutation, curves, ("consistent",) * 3).claim()
+    assert claim.row()[""] == "undecided"
 
 
 def test_a_curve_is_in_per_cent_above_the_bound(monkeypatch):

@@ -40,6 +40,8 @@ class Incumbent(Generic[Answer]):
         Values closer than this, relatively, are equal.
     report
         Is called with the seconds spent, the best value and the bound when they change.
+    clock, began
+        What the seconds are counted by, and what it showed at the beginning.
     """
 
     best: Answer
@@ -48,6 +50,7 @@ class Incumbent(Generic[Answer]):
     bound: float = 0.0
     tolerance: float = TOLERANCE
     report: Report | None = None
+    clock: Callable[[], float] = time.perf_counter
     began: float = field(default_factory=time.perf_counter)
     facts: dict[str, Any] = field(default_factory=dict)
     took: dict[str, float] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class Incumbent(Generic[Answer]):
     @property
     def spent(self) -> float:
         """The seconds that have passed."""
-        return time.perf_counter() - self.began
+        return self.clock() - self.began
 
     @property
     def left(self) -> float:

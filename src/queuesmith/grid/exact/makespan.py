@@ -11,7 +11,7 @@ from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import lower_bound
 from queuesmith.grid.exact.column_search import ColumnSearch
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import ExactRun, new_run
+from queuesmith.grid.exact.run import Clock, ExactRun, new_run
 from queuesmith.grid.exact.solvers import solve_cpsat, solve_mip
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Report
@@ -46,9 +46,10 @@ def minimise_makespan(
     workers: int,
     start: Schedule | None,
     report: Report | None,
+    clock: Clock = time.perf_counter,
 ) -> ExactRun:
     """Return the best mapping and bound for the makespan that are found in the time."""
-    run = new_run(matrix, seconds, seed, workers, start, report)
+    run = new_run(matrix, seconds, seed, workers, start, report, clock)
     incumbent = run.incumbent
     with incumbent.timed("bound"):
         _bound_and_round(run)
@@ -81,7 +82,7 @@ def _search_seconds(run: ExactRun) -> float:
 def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
     """Walk on all workers at once, sharing the best mapping every round."""
     count = run.workers if workers is None else workers
-    ends = time.perf_counter() + seconds
+    ends = run.incumbent.spent + seconds
     walkers = [
         threading.Thread(target=_walk, args=(run, i, ends, run.seed * 97 + i)) for i in range(count)
     ]
@@ -94,7 +95,7 @@ def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
 
 def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
     """Walk until the time is over, on many machines along cheap columns, too."""
-    seconds = ends - time.perf_counter()
+    seconds = ends - run.incumbent.spent
     start = run.incumbent.best
     if run.matrix.machines > MANY:
         _walk_pairs(run, start, which, ends - (1 - FIRST) * seconds, seed)
@@ -109,11 +110,11 @@ def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
 def _walk_anew(run: ExactRun, which: int, ends: float, seed: int) -> None:
     """Begin again and again along cheap columns, each time with other chance."""
     for turn in itertools.count(1):
-        left = ends - time.perf_counter()
+        left = ends - run.incumbent.spent
         if run.incumbent.closed or left <= 0:
             return
         start = _walk_columns(run, min(left, ANEW), seed + 1000 * turn)
-        _walk_pairs(run, start, which, min(ends, time.perf_counter() + MEND), seed + turn)
+        _walk_pairs(run, start, which, min(ends, run.incumbent.spent + MEND), seed + turn)
 
 
 def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
@@ -124,7 +125,7 @@ def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
     """
     start = run.incumbent.best if run.bound.rounded is None else run.bound.rounded
     search = ColumnSearch(run.bound, start, seed=seed)
-    search.run_for(seconds, stopped=lambda: run.incumbent.closed)
+    search.run_for(seconds, lambda: run.incumbent.closed, run.incumbent.clock)
     run.offer(search.machine)
     return search.last
 
@@ -133,11 +134,11 @@ def _walk_pairs(run: ExactRun, start: Machines, which: int, ends: float, seed: i
     """Divide jobs of pairs of machines, from the best mapping of all where one's own is worse."""
     search = PairSearch(run.bound, start, seed=seed)
     for turn in itertools.count(which):
-        left = ends - time.perf_counter()
+        left = ends - run.incumbent.spent
         if run.incumbent.closed or left <= 0:
             return
         search.behave(WALKS[turn % len(WALKS)])
-        search.run_for(min(left, ROUND), stopped=lambda: run.incumbent.closed)
+        search.run_for(min(left, ROUND), lambda: run.incumbent.closed, run.incumbent.clock)
         run.offer(search.machine)
         if turn % PARTING == 0 and run.incumbent.value < search.makespan * (1 - TOLERANCE):
             search.restart(run.incumbent.best)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +13,9 @@ from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import Bound, safe_bound
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Incumbent, Report
+
+#: What seconds are counted by.
+Clock = Callable[[], float]
 
 
 @dataclass
@@ -61,11 +66,13 @@ def new_run(
     workers: int,
     start: Schedule | None,
     report: Report | None,
+    clock: Clock = time.perf_counter,
 ) -> ExactRun:
     """Return a run that begins now, from the start given or a greedy mapping."""
     first = greedy(matrix) if start is None else machine_of(start)
     rough = safe_bound(matrix, np.ones(matrix.machines))
-    incumbent = Incumbent(first, matrix.makespan(first), seconds, report=report)
+    span = matrix.makespan(first)
+    incumbent = Incumbent(first, span, seconds, report=report, clock=clock, began=clock())
     return ExactRun(matrix, rough, incumbent, seed, workers)
 
 
