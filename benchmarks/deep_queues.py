@@ -3,8 +3,11 @@
 import argparse
 import math
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from papers.pictures import HEIGHT, keep_pictures
 
 import queuesmith as qs
 from queuesmith.cluster import Cluster
@@ -23,6 +26,8 @@ POLICIES = (
 )
 #: A policy is not taken further once a size has taken so many seconds.
 PATIENCE = 20.0
+#: So many seconds and more are drawn: less is mostly what a clock can tell.
+SHOWN = 0.01
 
 
 def after_an_outage(jobs: int) -> qs.Workload:
@@ -55,29 +60,31 @@ def measure(policy: str, sizes: tuple[int, ...], patience: float) -> tuple[list[
     return done, seconds
 
 
-def draw(measured: dict[str, tuple[list[int], list[float]]], path: str) -> None:
-    """Draw the growth, both axes logarithmic."""
+def growth_figure(measured: dict[str, tuple[list[int], list[float]]]) -> Any:
+    """Return a figure of the growth, both axes logarithmic."""
     import plotly.graph_objects as go
 
-    from queuesmith.figures.page import write_figures
+    from queuesmith.figures.style import style
 
     figure = go.Figure(
         [
-            go.Scatter(x=sizes, y=seconds, name=policy, mode="lines+markers")
+            go.Scatter(
+                x=sizes,
+                y=[value if value >= SHOWN else None for value in seconds],
+                name=policy,
+                mode="lines+markers",
+            )
             for policy, (sizes, seconds) in measured.items()
         ]
     )
-    figure.update_layout(
-        title="Processor seconds of a replay in which nearly all jobs wait",
-        xaxis={"type": "log", "title": "jobs"},
-        yaxis={"type": "log", "title": "processor seconds"},
-    )
-    write_figures([figure], path, title="Deep queues")
+    style(figure, height=HEIGHT, x="jobs, nearly all of which wait", y="processor seconds")
+    figure.update_layout(xaxis_type="log", yaxis_type="log", showlegend=True)
+    return figure
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks deep-queues", description=__doc__)
-    parser.add_argument("--plot", metavar="FILE", help="draw the growth into this page")
+    parser.add_argument("--picture", metavar="PAGE", help="draw the growth, beside this page")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="the most jobs")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds; see the head")
     parser.add_argument("--policies", nargs="+", default=POLICIES, help="instead of all")
@@ -91,6 +98,5 @@ def main(arguments: list[str]) -> None:
         row = "".join(f"{value:>10.2f}" for value in seconds) + " " * 10 * (len(sizes) - len(done))
         growth = f"  N^{growth_exponent(done, seconds):.1f}" if len(done) > 1 else ""
         print(f"{policy:<32}{row}{growth}", flush=True)
-    if options.plot:
-        draw(measured, options.plot)
-        print(f"wrote {options.plot}")
+    if options.picture:
+        print(keep_pictures({"growth": growth_figure(measured)}, Path(options.picture)))

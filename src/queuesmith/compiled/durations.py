@@ -42,8 +42,7 @@ USUAL = {
     "queuesmith.knobs.kernels.runs.run_once": 7,
     "queuesmith.knobs.kernels.runs.run_settings": 7,
     "queuesmith.knobs.kernels.runs.run_lines": 7,
-    "queuesmith.planning.kernels.branching.plant": 7,
-    "queuesmith.planning.kernels.branching.branch": 3,
+    "queuesmith.planning.kernels.branching.branch": 8,
 }
 
 

@@ -123,7 +123,7 @@ class BranchingProof:
         tree.latest[0] = NEVER
         falling = np.maximum(1 - grid.time[:-1] / grid.time[-1], 0)
         self._proof.prices.price[:-1] = falling * _worth(self.problem)
-        branching.plant(self._proof, steps, ROOT_PATIENCE)
+        branching.branch(self._proof, 0, steps, ROOT_PATIENCE)
         self._planted = True
 
     def branch(self, nodes: int) -> None:

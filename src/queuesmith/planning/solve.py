@@ -22,7 +22,7 @@ from queuesmith.compiled import load
 from queuesmith.planning.bounds import BranchingProof, least_span
 from queuesmith.planning.cpsat import solve_cpsat
 from queuesmith.planning.kernels.annealing import anneal
-from queuesmith.planning.kernels.branching import branch, plant
+from queuesmith.planning.kernels.branching import branch
 from queuesmith.planning.kernels.placing import place_order
 from queuesmith.planning.options import WORKLOAD_SECONDS, SolveOptions
 from queuesmith.planning.order_search import OrderSearch
@@ -138,7 +138,7 @@ def solve(
 
 def load_kernels() -> None:
     """Load what is compiled, or compile it the first time, so that no plan's time goes there."""
-    load(place_order, anneal, plant, branch)
+    load(place_order, anneal, branch)
 
 
 def trivial_bound(problem: PlanningProblem) -> float:

@@ -216,7 +216,7 @@ def split(tree, node):
     return other
 
 
-@entry(void(BRANCHING_TYPE, int64, int64))
+@kernel
 def plant(proof, steps, patience):
     """Settle the root, whose windows are in the first place of the tree."""
     tree = proof.tree
@@ -230,8 +230,12 @@ def plant(proof, steps, patience):
 
 @entry(void(BRANCHING_TYPE, int64, int64, int64))
 def branch(proof, nodes, steps, patience):
-    """Split the open branches of the least bound, so many of them."""
+    """Settle the root, if that has not been done; then split the open branches of the least bound,
+    so many of them.
+    """
     tree = proof.tree
+    if tree.counters[USED] == 0:
+        plant(proof, steps, patience)
     for _ in range(nodes):
         spare = len(tree.bound) - tree.counters[USED] + tree.counters[SPARE]
         if tree.counters[OPEN] == 0 or spare < 2:
