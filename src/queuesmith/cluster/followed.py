@@ -68,6 +68,9 @@ def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
     waiting = len(_texts(workload, "dependency"))
     if waiting and "eligible_after" not in workload.extra:
         yield f"--dependency of {_number(waiting)}"
+    preempted = _texts(workload, "state").count("PREEMPTED")
+    if preempted:
+        yield f"preemption of {_number(preempted)}"
 
 
 def _texts(workload: Workload, column: str) -> list[str]:
