@@ -56,8 +56,10 @@ def test_what_jobs_ask_for_and_the_machine_has_not_is_named():
         "reservation": ("course", "exam"),
         "licenses": ("matlab", "ansys:2", "matlab|ansys"),
         "dependency": ("afterok:1",),
+        "state": ("COMPLETED", "PREEMPTED"),
     }
     codes = {"reservation": [0, 1, 1], "licenses": [0, 1, 2], "dependency": [-1, -1, 0]}
+    codes["state"] = [0, 1, 1]
     extra = {name: np.array(column) for name, column in codes.items()}
     work = Workload([0, 0, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1], extra=extra, labels=texts)
     assert not_followed(machine, work) == (
@@ -65,4 +67,5 @@ def test_what_jobs_ask_for_and_the_machine_has_not_is_named():
         "license ansys of 1 job, which the machine has not",
         "license matlab|ansys of 1 job, which the machine has not",
         "--dependency of 1 job",
+        "preemption of 2 jobs",
     )

@@ -78,6 +78,7 @@ def fidelity(
     from queuesmith.cluster.followed import not_followed
     from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
     from queuesmith.cluster.sources import machine_from
+    from queuesmith.engine.simulate import queues_cancelled
     from queuesmith.policy import Slurm, as_policy
     from queuesmith.schedule import history
     from queuesmith.schedule.fidelity import Fidelity, columns_of
@@ -125,7 +126,7 @@ def fidelity(
     absent = not_followed(found, fit) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
         left_out = {"not_followed": list(absent)} if found is not None else {}
-        queued = 0 if fit.cancelled is None else len(fit.cancelled)
+        queued = len(fit.cancelled) if fit.cancelled and queues_cancelled(chosen) else 0
         print_json({**judged.to_dict(), "cancelled": queued, **left_out, "explained": explained})
         return
     columns = [by] if by else columns_of(fit)
@@ -137,7 +138,7 @@ def fidelity(
         for each in explained:
             print(_told(each))
         if fit.cancelled is not None:
-            print(_told_cancelled(len(fit.cancelled)))
+            print(_told_cancelled(len(fit.cancelled), queues_cancelled(chosen)))
         if found is not None and not as_placed and _forgets_constraints(fit, found):
             print(
                 "The log does not tell Constraints: jobs that were bound to some nodes are "
@@ -173,9 +174,10 @@ def _forgets_constraints(log: Workload, machine: NodeCluster) -> bool:
     return len(kinds) > 1 and not told and "node_list" in log.extra
 
 
-def _told_cancelled(count: int) -> str:
+def _told_cancelled(count: int, queued: bool) -> str:
     jobs = "1 job that was" if count == 1 else f"{count:,} jobs that were"
-    return f"{jobs} cancelled while waiting stood in the replayed queue until then."
+    where = "stood in the replayed queue until then" if queued else "left out of the replayed queue"
+    return f"{jobs} cancelled while waiting: {where}."
 
 
 def _told(row: dict[str, Any]) -> str:

@@ -69,6 +69,9 @@ def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
     waiting = len(_texts(workload, "dependency"))
     if waiting and "eligible_after" not in workload.extra:
         yield f"--dependency of {so_many(waiting, 'job')}"
+    preempted = _texts(workload, "state").count("PREEMPTED")
+    if preempted:
+        yield f"preemption of {so_many(preempted, 'job')}"
 
 
 def _texts(workload: Workload, column: str) -> list[str]:

@@ -156,16 +156,22 @@ class Replay:
         return self._run.pieces if on_nodes and placed else None  # type: ignore[union-attr]
 
 
+def queues_cancelled(policy: AnyPolicy) -> bool:
+    """Tell whether jobs that were cancelled while they waited stand in the queue of a policy.
+
+    So they do under slurm(...) and under an order with a backfill that keeps no cores free; others
+    leave them out.
+    """
+    return isinstance(policy, Slurm) or (isinstance(policy, Policy) and policy.keep is None)
+
+
 def _prepared_with_cancelled(packed: Packed, policy: AnyPolicy) -> RunWithCancelled | None:
     """Return a replay in whose queue stand jobs that were cancelled while they waited.
 
-    None where there are none, or where the policy is none of those that know such jobs: slurm(...),
-    and an order with a backfill.
+    None where there are none, or where the policy does not know such jobs.
     """
-    if packed.workload.cancelled is None or not isinstance(policy, Slurm | Policy):
-        return None
-    merged = with_cancelled(packed.workload, packed.cluster)
-    if merged is None or (isinstance(policy, Policy) and policy.keep is not None):
+    merged = with_cancelled(packed.workload, packed.cluster) if queues_cancelled(policy) else None
+    if merged is None:
         return None
     everybody = Packed(merged, packed.cluster)
     if isinstance(packed.cluster, Cluster):

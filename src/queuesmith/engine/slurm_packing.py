@@ -37,6 +37,7 @@ from queuesmith.engine.kernels.slurm_state import (
     JOB_ROWS,
     KIND,
     KNOBS,
+    LANE,
     LEAST,
     LEAST_LOADED,
     LIMIT,
@@ -175,6 +176,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             comes=from_reservations(workload, machine, requests).copy(),
             followers=np.zeros((2, max(count, 1)), np.int64),
             cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
+            lanes=_zeros(len(machine.partitions) + len(reservations(machine))),
         ),
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
@@ -358,6 +360,11 @@ def _jobs(
             requests.partition
         ],
         RESERVATION: requests.reservation,
+        LANE: np.where(
+            requests.reservation < 0,
+            requests.partition,
+            len(partitions) + requests.reservation,
+        ),
         SHAPE: shapes,
         KIND: _numbered([shapes, -(-workload.walltime // 60)]),
         FIRST_PIECE: np.cumsum(room) - room,

@@ -10,6 +10,7 @@ from queuesmith.engine.kernels.slurm_state import (
     COMING,
     ELIGIBLE,
     FOLLOWER,
+    LANE,
     NEXT_ARRIVAL,
     NEXT_CANCEL,
     NEXT_FOLLOWER,
@@ -81,6 +82,7 @@ def admit_due(jobs, worth, waiting, factor, knobs, weights, counters, now):
         prioritize(jobs, worth, waiting, factor, knobs, weights, job, now)
         insert_sorted(jobs, waiting.priority, waiting.queue, job, counters[QUEUED])
         counters[QUEUED] += 1
+        waiting.lanes[jobs[LANE, job]] += 1
     return counters[ARRIVED] > before
 
 
@@ -108,5 +110,6 @@ def cancel_due(jobs, waiting, counters, start, now):
         for place in range(counters[QUEUED]):
             queue[left] = queue[place]
             left += queue[place] != job
+        waiting.lanes[jobs[LANE, job]] -= counters[QUEUED] - left
         counters[QUEUED] = left
     return counters[QUEUED] < before

@@ -24,11 +24,11 @@ from queuesmith.engine.kernels.slurm_state import (
     CALC_PERIOD,
     CHANGES,
     HELD,
+    LANE,
     LAST_CALC,
     LIMIT,
     NODE_SET,
     OFFSET,
-    PARTITION,
     QUEUE_DEPTH,
     QUEUED,
     RESERVATION,
@@ -51,20 +51,22 @@ def start_by_priority(replay, now, depth):
     jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.waiting.queue
     free, ready, choice = replay.free, replay.ready, replay.choice
     usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.away
+    lanes = replay.waiting.lanes
     blocked[:] = False
     away[:] = 0
-    started, left, stopped = 0, 0, 0
+    started, left, still_open = 0, 0, 0
+    for lane in range(len(lanes)):
+        still_open += lanes[lane] > 0
     for i in range(counters[QUEUED]):
         job = queue[i]
         queue[left] = job
         left += 1
-        partition, reservation = jobs[PARTITION, job], jobs[RESERVATION, job]
-        lane = partition if reservation == NOBODY else len(nodes.partitions) + reservation
-        if i >= depth or stopped == len(blocked):
+        if i >= depth or still_open == 0:
             if started == 0:
                 left = counters[QUEUED]
                 break
             continue
+        lane, reservation = jobs[LANE, job], jobs[RESERVATION, job]
         if blocked[lane] or over_limit(replay.limits, job):
             continue
         copy(usable, nodes.sets[jobs[NODE_SET, job]])
@@ -75,11 +77,12 @@ def start_by_priority(replay, now, depth):
             start_on_nodes(replay, job, count, now)
             started += 1
             left -= 1
+            still_open -= lanes[lane] == 0
             continue
         blocked[lane] = True
-        stopped += 1
+        still_open -= 1
         if reservation == NOBODY:
-            add_all(away, nodes.partitions[partition])
+            add_all(away, nodes.partitions[lane])
     counters[QUEUED] = left
     return started
 

@@ -42,9 +42,10 @@ EXCLUSIVE, NODE_SET, PARTITION, TIER, USER, ASSOCIATION, LEAST_LOADED, RESERVATI
 SHAPE, KIND, FIRST_PIECE = range(22, 25)
 # who waits for a job's end, who waits for the same besides, and how long it thinks then;
 FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
-# and when its user cancels it, NEVER of most.
-CANCELLED = 28
-JOB_ROWS = 29
+# when its user cancels it, NEVER of most; and the lane in which the main scheduler stops for all
+# when one cannot start: its partition, or its reservation, which are counted behind those.
+CANCELLED, LANE = range(28, 30)
+JOB_ROWS = 30
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
 
@@ -228,9 +229,10 @@ class Waiting(NamedTuple):
     comes: Any  # when each job comes, as far as that is known
     followers: Any  # a heap of jobs whose predecessor has ended: times, jobs
     cancels: Any  # jobs that are cancelled, in that order
+    lanes: Any  # how many wait in each lane
 
 
-WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS], Waiting)
+WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS, INTS], Waiting)
 
 
 class SlurmReplay(NamedTuple):
@@ -401,6 +403,7 @@ def start_on_nodes(replay, job, count, now):
     running.expected[job] = due
     running.order[job] = counters[BEGUN]
     replay.start[job] = begin
+    replay.waiting.lanes[replay.jobs[LANE, job]] -= 1
     _take_nodes(
         replay.jobs,
         replay.nodes,
