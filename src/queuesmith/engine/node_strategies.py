@@ -38,45 +38,34 @@ class _NodeStrategyLines(StrategyLines):
         )
 
 
-def _checked(pool: StrategyLines, packed: Packed, start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return starts; raise where a job was left that can never start."""
-    state: Any = pool.replay
-    check_all_started(state, packed.workload, packed.cluster.name)
-    return start
+class _OnNodes:
+    """What a replay under a policy that chooses does besides, on a machine of nodes."""
+
+    lines = _NodeStrategyLines
+    _pool: StrategyLines
+    _packed: Packed
+
+    def run(self) -> NDArray[np.int64]:
+        """Replay all jobs and return their starts; raise where one can never start."""
+        start: NDArray[np.int64] = super().run()  # type: ignore[misc]
+        state: Any = self._pool.replay
+        check_all_started(state, self._packed.workload, self._packed.cluster.name)
+        return start
+
+    @property
+    def pieces(self) -> Pieces:
+        """The parts of jobs on nodes."""
+        state: Any = self._pool.replay
+        return pieces_on_nodes(state)
 
 
-def _pieces(pool: StrategyLines) -> Pieces:
-    state: Any = pool.replay
-    return pieces_on_nodes(state)
-
-
-class NodeRuleBasedRun(RuleBasedRun):
+class NodeRuleBasedRun(_OnNodes, RuleBasedRun):
     """The state of a replay under a rule base, and how it is run."""
 
     entry = staticmethod(run_rule_based_on_nodes)
-    lines = _NodeStrategyLines
-
-    def run(self) -> NDArray[np.int64]:
-        """Replay all jobs and return their starts."""
-        return _checked(self._pool, self._packed, super().run())
-
-    @property
-    def pieces(self) -> Pieces:
-        """The parts of jobs on nodes."""
-        return _pieces(self._pool)
 
 
-class NodeSelfTuningRun(SelfTuningRun):
+class NodeSelfTuningRun(_OnNodes, SelfTuningRun):
     """The state of a replay under the self-tuning planner, and how it is run."""
 
     entry = staticmethod(run_self_tuning_on_nodes)
-    lines = _NodeStrategyLines
-
-    def run(self) -> NDArray[np.int64]:
-        """Replay all jobs and return their starts."""
-        return _checked(self._pool, self._packed, super().run())
-
-    @property
-    def pieces(self) -> Pieces:
-        """The parts of jobs on nodes."""
-        return _pieces(self._pool)
