@@ -183,8 +183,7 @@ class Summary:
             f"below the published solution on {_wins(found, '_CPR_')} of {len(found)}. Others used "
             f"the machine, too, at a load of 6 to 9 on two cores: {', '.join(fair) or 'none'} were "
             "given their seconds of the processor (`--by-processor`), the others had less than "
-            "half of theirs, by the clock. Six files hold times rounded to 0.00; these count as "
-            "1e-9."
+            "that, by the clock. Six files hold times rounded to 0.00; these count as 1e-9."
         )
         return f"{words}\n\n{self._exact_table(list(found), CPR)}"
 
