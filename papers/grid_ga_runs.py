@@ -147,6 +147,10 @@ class Pieces:
 
         self.kept.piece(self._exact_name(name, "makespan", "CPU s"), solve)
 
+    def by_processor(self, name: str) -> bool:
+        """Tell whether an instance was given its seconds of the processor."""
+        return self._exact_name(name, "makespan", "CPU s") in self.kept
+
     def _exact_name(self, name: str, objective: str, unit: str) -> str:
         seconds = f"{self.exact_seconds:g} {unit}"
         return f"{name} exact {objective} {seconds} {self.workers} workers"
