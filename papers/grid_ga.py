@@ -163,7 +163,7 @@ Flowtimes:
 ## The same at equal time: {asked.seconds:g} s
 
 On one core of a computer of today, which does some 40 times the paper's work in that time.
-`carretero` and `queuesmith` were stopped by the clock while nothing else ran; the other columns by
+`carretero` and `queuesmith` were stopped by the clock in an earlier session; the other columns by
 seconds of the processor (`time.thread_time`), since the machine was shared. A dash says that there
 was no time for a run.
 
