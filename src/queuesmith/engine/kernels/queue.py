@@ -20,7 +20,6 @@ from queuesmith.engine.kernels.constants import (
     NEVER,
     NOBODY,
     TAIL,
-    TOO_WIDE,
 )
 
 
@@ -260,7 +259,7 @@ def some_job_fits(queue, counters):
 @kernel
 def best(queue, counters):
     """Return the place of the first job in an unsorted queue that is not empty."""
-    return best_of_those(queue, counters[TAIL], TOO_WIDE, NEVER, 0)
+    return best_of_those(queue, counters[TAIL], reaches, 0, 0, 0)
 
 
 @kernel
@@ -268,27 +267,35 @@ def best_that_may_start(queue, counters, longest, extra):
     """Return the place of the first job in an unsorted queue that fits and is short enough or
     narrow enough, or NOBODY.
     """
-    return best_of_those(queue, counters[TAIL], counters[FREE], longest, extra)
+    most = counters[FREE]
+    return best_of_those(queue, counters[TAIL], leads, most, longest, min(extra, most))
 
 
 @kernel
-def best_of_those(queue, tail, most, longest, extra):
+def best_of_those(queue, tail, leading, most, longest, extra):
     """Return the place of the first job of those with at most so many cores that are short enough
     or narrow enough, or NOBODY.
 
     Few jobs come before all earlier ones, so most sweeps are done when they have been looked over.
     """
     score, job = queue.score, queue.job
-    extra = min(extra, most)
     found, top, first = NOBODY, -np.inf, NEVER
     for sweep in range((tail + SWEEP - 1) // SWEEP):
         begin, end = sweep * SWEEP, min((sweep + 1) * SWEEP, tail)
-        if end == begin + SWEEP and not some_job_leads(queue, begin, top, most, longest, extra):
+        whole = end == begin + SWEEP
+        if whole and not some_lead(queue, begin, leading, top, most, longest, extra):
             continue
         for i in range(begin, end):
-            if leads(queue, i, top, most, longest, extra) and (score[i] > top or job[i] < first):
+            leads_now = leading(queue, i, top, most, longest, extra)
+            if leads_now and (score[i] > top or job[i] < first):
                 found, top, first = i, score[i], job[i]
     return found
+
+
+@kernel
+def reaches(queue, i, top, most, longest, extra):
+    """Tell whether a job, whichever it is, has at least that score."""
+    return queue.score[i] >= top
 
 
 @kernel
@@ -301,12 +308,12 @@ def leads(queue, i, top, most, longest, extra):
 
 
 @kernel
-def some_job_leads(queue, begin, top, most, longest, extra):
+def some_lead(queue, begin, leading, top, most, longest, extra):
     """Tell whether a job of a sweep does so. All of them are counted: processors count several at
     once.
     """
-    leading = 0
+    count = 0
     for i in range(SWEEP):
         place = np.uint64(begin + i)  # never counted from the end
-        leading += leads(queue, place, top, most, longest, extra)
-    return leading > 0
+        count += leading(queue, place, top, most, longest, extra)
+    return count > 0

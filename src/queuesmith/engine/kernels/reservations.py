@@ -200,18 +200,32 @@ def complete_reserved(replay, plan, now):
     return counters[ENDING] < before
 
 
-@kernel(forceinline=True)
-def reserve_earliest(replay, plan, job, walltime, cores):
-    """Reserve the earliest room for a job, or move its reservation there; all others stay."""
-    counters, old = replay.counters, replay.start[job]
-    if counters[STEPS] + 4 > counters[DUE] + plan.long[0]:
+@kernel
+def chain_if_long(replay, plan):
+    """Make a chain of a list that might outgrow its room with the next reservation."""
+    if replay.counters[STEPS] + 4 > replay.counters[DUE] + plan.long[0]:
         chain_steps(replay, plan)
-    if counters[STEPS] == IN_CHAIN and old == NOBODY:
+
+
+@kernel
+def reserve_earliest(replay, plan, job, walltime, cores):
+    """Reserve the earliest room for a job that has no reservation; all others stay."""
+    chain_if_long(replay, plan)
+    if replay.counters[STEPS] == IN_CHAIN:
         replay.start[job] = reserve_in_chain(plan.chain, job, walltime, cores)
-    elif counters[STEPS] == IN_CHAIN:
+    else:
+        replay.start[job] = move_in_list(plan, replay.counters, NOBODY, walltime, cores)
+
+
+@kernel(forceinline=True)
+def move_to_earliest(replay, plan, job, walltime, cores):
+    """Move the reservation of a job to the earliest room; all others stay."""
+    chain_if_long(replay, plan)
+    if replay.counters[STEPS] == IN_CHAIN:
         replay.start[job] = move_in_chain(plan.chain, job, walltime, cores)
     else:
-        replay.start[job] = move_in_list(plan, counters, old, walltime, cores)
+        old = replay.start[job]
+        replay.start[job] = move_in_list(plan, replay.counters, old, walltime, cores)
 
 
 @kernel
@@ -245,9 +259,8 @@ def keep_reservations(replay, plan, now, released):
 @kernel
 def move_reservations(replay, plan):
     """Move every reservation forward, in queue order; tells whether any job has none."""
-    queue, start = replay.queue, replay.start
-    chain = plan.chain
-    if replay.counters[STEPS] == IN_CHAIN and chain.facts[INSERTED] > TIDY * chain.facts[COUNT]:
+    queue, start, facts = replay.queue, replay.start, plan.chain.facts
+    if replay.counters[STEPS] == IN_CHAIN and facts[INSERTED] > TIDY * facts[COUNT]:
         tidy_chain(replay, plan)
     without = 0
     for i in range(replay.counters[TAIL]):
@@ -255,7 +268,7 @@ def move_reservations(replay, plan):
         if start[job] == NOBODY:
             without += 1
         else:
-            reserve_earliest(replay, plan, job, queue.walltime[i], queue.cores[i])
+            move_to_earliest(replay, plan, job, queue.walltime[i], queue.cores[i])
     return without > 0
 
 
