@@ -1,6 +1,6 @@
 """The what-if page in a real browser: from the move of a slider to the figures being drawn.
 
-    python -m benchmarks.page [--jobs 100000] [--moves 12]
+    python -m benchmarks.page [--jobs 100000] [--moves 8]
 
 Beside the time that passes stand the processor seconds of the server, of the page's own thread and
 of the whole browser: on a machine that is busy with other things, they tell what it needs.
@@ -110,7 +110,7 @@ def cpu_of_main(pid: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=100_000)
-    parser.add_argument("--moves", type=int, default=12)
+    parser.add_argument("--moves", type=int, default=8, help="more would reach a slider's end")
     parser.add_argument("--cases", type=int, default=len(CASES), help="only the first so many")
     asked = parser.parse_args()
     from playwright.sync_api import sync_playwright
