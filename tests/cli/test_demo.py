@@ -38,7 +38,7 @@ def test_without_pymoo_the_demo_leaves_the_front_out_and_says_so(run, tmp_path, 
     monkeypatch.setattr("queuesmith.cli.demo.find_spec", lambda name: None)
     outcome = run("demo", "--out", "demo")
     assert outcome.code == 0
-    assert "The off-line front is left out: it needs pymoo." in outcome.err
+    assert "The off-line front is left out: it needs the library pymoo." in outcome.err
     assert ">The off-line front</h2>" not in (tmp_path / "demo" / "report.html").read_text()
 
 
