@@ -5,7 +5,7 @@ import pytest
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.workload.clean import RawLog, clean
-from queuesmith.workload.workload import LARGEST_TIME, LARGEST_WIDTH
+from queuesmith.workload.columns import LARGEST_TIME, LARGEST_WIDTH
 
 
 def raw(**columns):

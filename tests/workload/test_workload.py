@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.workload import Change, Workload
-from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME
+from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.workload import CORE_COLUMNS
 
 
 @pytest.fixture

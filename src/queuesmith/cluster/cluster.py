@@ -11,8 +11,8 @@ import numpy as np
 from queuesmith.base.errors import ClusterError
 from queuesmith.cluster.machine import AlikeCores
 from queuesmith.workload import Workload
+from queuesmith.workload.columns import LARGEST_WIDTH
 from queuesmith.workload.sacct import peak_cores
-from queuesmith.workload.workload import LARGEST_WIDTH
 
 
 @dataclass(frozen=True)

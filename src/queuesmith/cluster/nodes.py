@@ -11,7 +11,7 @@ from queuesmith.base.errors import ClusterError
 from queuesmith.base.registry import known
 from queuesmith.cluster.billing import billing_weights
 from queuesmith.cluster.hostlist import expanded, folded
-from queuesmith.workload.workload import LARGEST_WIDTH
+from queuesmith.workload.columns import LARGEST_WIDTH
 
 #: Whether jobs have their nodes for themselves: never, always, or apart from others of their user.
 Exclusive = Literal["no", "nodes", "user"]

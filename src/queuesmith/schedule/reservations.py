@@ -17,7 +17,7 @@ import numpy as np
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import atomic_write, read_bytes
-from queuesmith.workload.workload import LARGEST_TIME
+from queuesmith.workload.columns import LARGEST_TIME
 
 COLUMNS = ("id", "submit", "begin", "end", "cores")
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import job_requests, node_arrays
 from queuesmith.engine.cancelled import cancel_times
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.slurm_packing import by_name
 from queuesmith.engine.slurm_worth import asked_cores, billed
 from queuesmith.policy.slurm import Slurm
+from queuesmith.testing.twin_shares import TwinShares
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
 
@@ -60,10 +60,7 @@ class SlurmTwin:
         }
         self.leaf = self._leaves()
         self.limit = np.maximum(-(-workload.walltime // 60) * 60, 60)
-        self.tree = share_tree(machine.associations)
-        self.usage = [0.0] * len(machine.associations)
-        self.fresh = [0.0] * len(machine.associations)
-        self.factor = [0.0] * len(machine.associations)
+        self.shares = TwinShares(machine, self.settings)
         self.calculated = 0
 
     # -- nodes -------------------------------------------------------------------------
@@ -217,7 +214,7 @@ class SlurmTwin:
             + s["PriorityWeightPartition"] * partition
             + s["PriorityWeightQOS"] * qos
             + s["PriorityWeightAge"] * age
-            + s["PriorityWeightFairshare"] * (self.factor[link] if link >= 0 else 0.0)
+            + s["PriorityWeightFairshare"] * (self.shares.factor[link] if link >= 0 else 0.0)
         )
 
     def in_order(self) -> list[NodeTask]:
@@ -231,76 +228,25 @@ class SlurmTwin:
 
     def recalculate(self, now: int) -> None:
         """Let usage decay, count what is new, and compute shares and priorities."""
-        self.usage = [used * self.decay(now - self.calculated) for used in self.usage]
+        shares = self.shares
+        shares.fade(now - self.calculated)
         if not self.settings.fair_tree:
-            self.share_out()
+            shares.share_out()
         for task in self.running:
             self.note_use(task, now)
-        for link, new in enumerate(self.fresh):
-            above = link
-            while above >= 0:
-                self.usage[above] += new
-                above = int(self.tree.parent[above])
-        self.fresh = [0.0] * len(self.fresh)
+        shares.add_up()
         self.calculated = now
         if self.settings.fair_tree:
-            self.share_out()
+            shares.share_out()
         for task in self.waiting:
             self.prioritize(task, now)
-
-    def decay(self, seconds: int) -> float:
-        """Return what is left of usage after so many seconds."""
-        half_life = self.settings["PriorityDecayHalfLife"]
-        return float((0.5 ** (1.0 / half_life)) ** seconds) if half_life else 1.0
 
     def note_use(self, task: NodeTask, until: int) -> None:
         """Count what a job has used since the last calculation."""
         assert task.start is not None
         seconds = until - max(task.start, self.calculated)
         link = int(self.requests.association[task.place])
-        if link >= 0 and seconds > 0:
-            used = float(self.billed[task.place]) * seconds * self.decay(seconds)
-            self.fresh[link] += used
-
-    def share_out(self) -> None:
-        """Compute everybody's fair-share factor."""
-        if self.usage:
-            (self._fair_tree if self.settings.fair_tree else self._classic)()
-
-    def _level_share(self, link: int) -> float:
-        parent, shares = self.tree.parent, self.tree.shares
-        siblings = [int(shares[i]) for i in range(len(parent)) if parent[i] == parent[link]]
-        return float(shares[link]) / sum(siblings)
-
-    def _fair_tree(self) -> None:
-        def level(link: int) -> float:
-            if self.usage[link] <= 0:
-                return math.inf
-            part = self.usage[link] / self.usage[int(self.tree.parent[link])]
-            return self._level_share(link) / part
-
-        def path(link: int) -> list[float]:
-            above = int(self.tree.parent[link])
-            return [*(path(above) if above > 0 else []), level(link)]
-
-        users = [i for i in range(len(self.usage)) if self.tree.is_user[i]]
-        paths = {user: path(user) for user in users}
-        for user in users:
-            ahead = sum(paths[other] > paths[user] for other in users)
-            self.factor[user] = (len(users) - ahead) / len(users)
-
-    def _classic(self) -> None:
-        effective, share = [1.0], [1.0]
-        self.factor[0] = 1.0
-        total = self.usage[0]
-        for link in range(1, len(self.usage)):
-            above = int(self.tree.parent[link])
-            part = self._level_share(link)
-            used = self.usage[link] / total if total > 0 else 0.0
-            effective.append(used + ((effective[above] - used) * part if above > 0 else 0.0))
-            share.append(share[above] * part)
-            dampening = self.settings["FairShareDampeningFactor"]
-            self.factor[link] = 2.0 ** (-effective[link] / share[link] / dampening)
+        self.shares.note(link, float(self.billed[task.place]), seconds)
 
     # -- the two schedulers ------------------------------------------------------------
 
@@ -451,7 +397,7 @@ class SlurmTwin:
         looked = first - (offset % interval if offset else int(s["batch_sched_delay"]))
         filled = first - offset % int(s["bf_interval"])
         happened, updated, changed = False, False, False
-        self.share_out()
+        self.shares.share_out()
         # Second by second: nothing can be passed over.
         while todo or self.waiting:
             event = False

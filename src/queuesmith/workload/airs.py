@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
+from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.estimates import estimate_walltimes
 from queuesmith.workload.users import DEFAULT_USERS, assign_users
-from queuesmith.workload.workload import LARGEST_TIME, Ints, Workload
+from queuesmith.workload.workload import Ints, Workload
 
 #: Granules of a day: six minutes of measurements each.
 GRANULES = 240

@@ -12,10 +12,11 @@ import numpy as np
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
 from queuesmith.base.errors import UsageError
+from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.daily_cycle import Floats
 from queuesmith.workload.estimates import estimate_walltimes
 from queuesmith.workload.users import DEFAULT_USERS, assign_users
-from queuesmith.workload.workload import LARGEST_TIME, Ints, Workload
+from queuesmith.workload.workload import Ints, Workload
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
-from queuesmith.workload.workload import (
-    CANCELLED_AFTER,
-    LARGEST_TIME,
-    LARGEST_WIDTH,
-    Change,
-    Ints,
-    Workload,
-)
+from queuesmith.workload.columns import LARGEST_TIME, LARGEST_WIDTH
+from queuesmith.workload.workload import CANCELLED_AFTER, Change, Ints, Workload
 
 Overrun = Literal["raise", "cut"]
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.checks import number, positive, whole_number
 from queuesmith.base.errors import UsageError
-from queuesmith.workload.workload import LARGEST_TIME, Ints
+from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.workload import Ints
 
 MINUTE = 60
 HOUR = 3600

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import UsageError
-from queuesmith.workload.workload import LARGEST_WIDTH, Change, Ints, Workload
+from queuesmith.workload.columns import LARGEST_WIDTH
+from queuesmith.workload.workload import Change, Ints, Workload
 
 #: Columns that tell of the old machine or name jobs by their old ids; so do all ``real_...``.
 HISTORY = ("wait", "preceding_job", "think_time")

@@ -23,7 +23,8 @@ from queuesmith.base.files import (
     write_bytes,
 )
 from queuesmith.workload.clean import Overrun, RawLog, clean, told_cancelled
-from queuesmith.workload.workload import LARGEST_TIME, Change, Ints, Workload
+from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.workload import Change, Ints, Workload
 
 #: The 18 fields of a line, in their order; those that are no core column become extra columns.
 FIELDS = (

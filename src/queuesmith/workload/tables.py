@@ -29,7 +29,8 @@ from queuesmith.base.files import (
     write_bytes,
 )
 from queuesmith.workload.clean import Overrun, RawLog, clean
-from queuesmith.workload.workload import CORE_COLUMNS, LARGEST_TIME, Change, Ints, Workload
+from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.workload import CORE_COLUMNS, Change, Ints, Workload
 
 if TYPE_CHECKING:
     import pandas as pd

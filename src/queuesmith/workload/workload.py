@@ -12,6 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import did_you_mean
+from queuesmith.workload.columns import (
+    LARGEST_TIME,
+    check_lengths,
+    check_ranges,
+    frozen_column,
+    positions,
+    whole_column,
+)
+from queuesmith.workload.columns import Ints as Ints
 from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
 from queuesmith.workload.moments import Moment, second_of
 
@@ -19,14 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from queuesmith.workload.describe import Description
-
-Ints = NDArray[np.int64]
-
-#: The largest time or product of time and cores that stays exact in every computation.
-LARGEST_TIME = 2**40
-LARGEST_WIDTH = 2**30
-#: The last instant that a replay can reach, if all jobs run one after another.
-LAST_INSTANT = 2**62
 
 CORE_COLUMNS = ("id", "submit", "runtime", "walltime", "cores", "user", "group")
 
@@ -123,29 +124,29 @@ class Workload:
         cancelled: Workload | None = None,
     ) -> None:
         columns = {
-            "submit": _whole(submit, "submit"),
-            "runtime": _whole(runtime, "runtime"),
-            "walltime": _whole(walltime, "walltime"),
-            "cores": _whole(cores, "cores"),
+            "submit": whole_column(submit, "submit"),
+            "runtime": whole_column(runtime, "runtime"),
+            "walltime": whole_column(walltime, "walltime"),
+            "cores": whole_column(cores, "cores"),
         }
         count = len(columns["submit"])
-        columns["id"] = _whole(np.arange(1, count + 1) if id is None else id, "id")
-        columns["user"] = _whole(np.zeros(count) if user is None else user, "user")
-        further = {key: _frozen(np.asarray(values)) for key, values in (extra or {}).items()}
-        _check_lengths({**columns, **further}, count)
-        _check_ranges(columns)
+        columns["id"] = whole_column(np.arange(1, count + 1) if id is None else id, "id")
+        columns["user"] = whole_column(np.zeros(count) if user is None else user, "user")
+        further = {key: frozen_column(np.asarray(values)) for key, values in (extra or {}).items()}
+        check_lengths({**columns, **further}, count)
+        check_ranges(columns)
         if group is None:
             work = columns["cores"].astype(np.float64) * columns["runtime"]
             group = share_groups(columns["user"], work)
-        columns["group"] = _whole(group, "group")
-        _check_lengths({"group": columns["group"]}, count)
+        columns["group"] = whole_column(group, "group")
+        check_lengths({"group": columns["group"]}, count)
 
         gap, step = np.diff(columns["submit"]), np.diff(columns["id"])
         if not np.all((gap > 0) | ((gap == 0) & (step >= 0))):
             order = np.lexsort((columns["id"], columns["submit"]))
             late = int(np.count_nonzero(gap < 0))
-            columns = {key: _frozen(values[order]) for key, values in columns.items()}
-            further = {key: _frozen(values[order]) for key, values in further.items()}
+            columns = {key: frozen_column(values[order]) for key, values in columns.items()}
+            further = {key: frozen_column(values[order]) for key, values in further.items()}
             if late:
                 reason = "stood before an earlier submission; sorted by submit time"
                 changes = (*changes, Change(reason, late, dropped=False))
@@ -235,7 +236,7 @@ class Workload:
 
         Of those that were cancelled, the ones submitted from the first of these to the last stay.
         """
-        index = _positions(chosen, len(self), self.name)
+        index = positions(chosen, len(self), self.name)
         columns = {column: getattr(self, column)[index] for column in CORE_COLUMNS}
         extra = {key: values[index] for key, values in self.extra.items()}
         cancelled = self._cancelled_beside(columns["submit"])
@@ -395,108 +396,3 @@ def task_cores(workload: Workload) -> Ints:
 
 def _from_parts(parts: dict[str, Any]) -> Workload:
     return Workload(**parts)
-
-
-def _whole(values: ArrayLike, column: str) -> Ints:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise WorkloadError(
-            f"column '{column}' has {array.ndim} dimensions, but a column has one. "
-            "Give one value a job."
-        )
-    if array.dtype == np.int64 and not array.flags.writeable:
-        return array
-    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
-        raise WorkloadError(
-            f"column '{column}' holds {array.dtype} values, but only whole numbers are allowed. "
-            "Convert it."
-        )
-    if np.issubdtype(array.dtype, np.floating):
-        # Floats from 2**53 on no longer tell neighbouring whole numbers apart.
-        broken = ~(np.abs(array) < 2.0**53) | (array != np.rint(array))
-        if broken.any():
-            first = int(np.argmax(broken))
-            raise WorkloadError(
-                f"column '{column}' holds {array[first]} at position {first}, but only whole "
-                "numbers are allowed. Round it first."
-            )
-    return _frozen(array.astype(np.int64))
-
-
-def _positions(chosen: ArrayLike, count: int, name: str) -> NDArray[Any]:
-    index = np.asarray(chosen)
-    if index.ndim == 1 and not len(index) and index.dtype != np.bool_:
-        return np.empty(0, dtype=np.int64)
-    if index.dtype == np.bool_ and index.shape != (count,):
-        raise WorkloadError(
-            f"a mask of {index.size} values does not fit workload '{name}' of {count} jobs. "
-            "Give one value a job."
-        )
-    if index.dtype != np.bool_ and (index.ndim != 1 or not np.issubdtype(index.dtype, np.integer)):
-        raise WorkloadError(
-            f"jobs of workload '{name}' are chosen by {index.dtype} values in {index.ndim} "
-            "dimensions, but only a mask or a list of positions chooses. Give one of these."
-        )
-    if index.dtype != np.bool_ and not np.all((-count <= index) & (index < count)):
-        worst = int(index[np.argmax(np.abs(index))])
-        raise WorkloadError(
-            f"workload '{name}' has no job at position {worst}, but only {count} jobs. "
-            "Positions count from 0."
-        )
-    return index
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    if array.flags.writeable:
-        array = array.copy()
-        array.setflags(write=False)
-    return array
-
-
-def _check_lengths(columns: Mapping[str, NDArray[Any]], count: int) -> None:
-    for column, values in columns.items():
-        if len(values) != count:
-            raise WorkloadError(
-                f"column '{column}' has {len(values)} values, but there are {count} jobs. "
-                "Give one value a job."
-            )
-
-
-def _check_ranges(columns: Mapping[str, Ints]) -> None:
-    _check_all(columns, columns["cores"] >= 1, "cores", "at least 1")
-    _check_all(columns, columns["cores"] <= LARGEST_WIDTH, "cores", f"at most {LARGEST_WIDTH}")
-    _check_all(columns, columns["runtime"] >= 0, "runtime", "at least 0")
-    _check_all(
-        columns,
-        columns["walltime"] >= columns["runtime"],
-        "walltime",
-        "at least the runtime",
-    )
-    for column in ("submit", "walltime"):
-        within = (columns[column] >= -LARGEST_TIME) & (columns[column] <= LARGEST_TIME)
-        _check_all(columns, within, column, f"within {LARGEST_TIME} seconds")
-    _check_sum(columns)
-
-
-def _check_sum(columns: Mapping[str, Ints]) -> None:
-    """Raise where jobs that run one after another would leave the range of whole numbers."""
-    walltime = columns["walltime"]
-    if not len(walltime) or len(walltime) * int(walltime.max()) <= LAST_INSTANT - LARGEST_TIME:
-        return
-    last = LARGEST_TIME + np.cumsum(walltime.astype(np.float64))
-    if last[-1] > LAST_INSTANT:
-        first = int(np.argmax(last > LAST_INSTANT))
-        raise WorkloadError(
-            f"job {columns['id'][first]} has walltime {walltime[first]}, with which the walltimes "
-            f"of all jobs up to it add up to more than {LAST_INSTANT} seconds: no replay can count "
-            "so far. Correct the jobs or take fewer of them."
-        )
-
-
-def _check_all(columns: Mapping[str, Ints], holds: NDArray[Any], column: str, rule: str) -> None:
-    if not holds.all():
-        first = int(np.argmin(holds))
-        raise WorkloadError(
-            f"job {columns['id'][first]} has {column} {columns[column][first]}, but it must be "
-            f"{rule}. Correct the job or leave it out."
-        )

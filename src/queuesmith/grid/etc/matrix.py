@@ -15,7 +15,7 @@ from queuesmith.grid.etc.measures import MEASURES
 from queuesmith.grid.etc.rules import first_wrong, misplaced, rounding
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import LARGEST_TIME
+from queuesmith.workload.columns import LARGEST_TIME
 
 Floats = NDArray[np.float64]
 
