@@ -29,17 +29,15 @@ CASES = (
 COLUMNS = "column=fcfs%2Beasy&column=sjf%2Beasy"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-# Moves a slider as a hand does, and waits until all three figures are drawn anew: the figures of
-# waits, then the one over time, which follows.
+# Moves a slider as a hand does, and waits until all three figures are drawn anew.
 MOVE = """([id, value]) => new Promise((resolve) => {
   const slider = document.getElementById(id);
   const plots = ["by-part", "distribution", "over-time"].map(
     (name) => document.querySelector(`#${name} .js-plotly-plot`));
-  const times = [];
-  let begun = 0;
+  let begun = 0, missing = plots.length;
   const drawn = () => requestAnimationFrame(() => {
-    times.push((performance.now() - begun) / 1000);
-    if (times.length === plots.length) resolve([times[1], times[2]]);
+    missing -= 1;
+    if (missing === 0) resolve((performance.now() - begun) / 1000);
   });
   plots.forEach((plot) => plot.once("plotly_react", drawn));
   const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
@@ -61,8 +59,7 @@ serve(log, options=options, open_browser=False, ready=lambda link: print(link, f
 class Move(NamedTuple):
     """What one move of a slider took, in seconds."""
 
-    waits: float
-    all: float
+    drawn: float
     server: float
     drawing: float
     browser: float
@@ -80,9 +77,9 @@ def measure(
     for number in range(moves + 1):
         value = f"{begin + step * (number + 1):g}"
         before = cpu_of(pid), *cpu_of_browser(page)
-        waits, all = page.evaluate(MOVE, [id, value])
+        drawn = page.evaluate(MOVE, [id, value])
         after = cpu_of(pid), *cpu_of_browser(page)
-        found.append(Move(waits, all, *(b - a for a, b in zip(before, after, strict=True))))
+        found.append(Move(drawn, *(b - a for a, b in zip(before, after, strict=True))))
         page.wait_for_timeout(100)
     return found[1:]  # the first move may compile
 
@@ -133,14 +130,13 @@ def main() -> None:
                     f"{asked.jobs:,} jobs, three columns, server on one core, load of the machine "
                     f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; seconds a move"
                 )
-                heads = ("waits", "all", "worst", "server", "page", "browser", "at most")
+                heads = ("drawn", "worst", "server", "page", "browser", "at most")
                 print(" " * 28 + "".join(f"{head:>9}" for head in heads))
                 for policy, knob, step, most in CASES[: asked.cases]:
                     moves = measure(page, link, policy, knob, step, asked.moves, server.pid)
                     row = (
-                        statistics.median(move.waits for move in moves),
-                        statistics.median(move.all for move in moves),
-                        max(move.all for move in moves),
+                        statistics.median(move.drawn for move in moves),
+                        max(move.drawn for move in moves),
                         statistics.median(move.server for move in moves),
                         statistics.median(move.drawing for move in moves),
                         statistics.median(move.browser for move in moves),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting
@@ -88,9 +89,14 @@ class Packed:
                 own = own_columns(self.log, [order])
                 scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]), own)
                 rank = np.empty(len(scores), np.int64)
-                rank[np.lexsort((-scores, ~self._favoured(keep)))] = np.arange(len(scores))
+                rank[self._in_order(-scores, keep)] = np.arange(len(scores))
                 self._ranks[key] = frozen(rank)
             return self._ranks[key]
+
+    def _in_order(self, key: NDArray[np.float64], keep: Keep | None) -> NDArray[np.intp]:
+        if keep is None:
+            return np.argsort(key, kind="stable")
+        return np.lexsort((key, ~self._favoured(keep)))
 
     def lines(self, wanted: Sequence[tuple[Order, Keep | None]]) -> tuple[NDArray[Any], ...]:
         """Return a row a line: each job's place, what is kept free, and who stands at each place.
@@ -112,9 +118,9 @@ class Packed:
         favoured = np.count_nonzero(self._favoured(keep))
         return frozen(np.array([favoured, keep.cores(cores), cores], np.int64))
 
-    def _favoured(self, keep: Keep | None) -> NDArray[np.bool_]:
-        group = self.jobs.group
-        return (group >= 1) & (group <= keep.groups) if keep else np.zeros(len(group), np.bool_)
+    def _favoured(self, keep: Keep) -> NDArray[np.bool_]:
+        group: NDArray[np.int64] = self.jobs.group
+        return (group >= 1) & (group <= keep.groups)
 
     def usage(self, orders: Sequence[Order]) -> Usage:
         """Return the bookkeeping of what users consume; empty where no order looks at it."""
@@ -142,7 +148,7 @@ def _rank_key(order: Order, keep: Keep | None) -> tuple[Any, ...]:
 
 def _columns(workload: Workload, cluster: Cluster | NodeCluster) -> Jobs:
     """Lay the columns out as the kernel takes them; what need not change is not copied."""
-    _, user = np.unique(workload.user, return_inverse=True)
+    _, user = distinct(workload.user)
     return Jobs(
         id=workload.id,
         submit=workload.submit,
@@ -150,7 +156,7 @@ def _columns(workload: Workload, cluster: Cluster | NodeCluster) -> Jobs:
         # A job holds its cores for a second at least in the eyes of the planner.
         walltime=frozen(np.maximum(workload.walltime, 1)),
         cores=workload.cores,
-        user=frozen(user.astype(np.int64)),
+        user=frozen(user),
         group=workload.group,
         log_walltime=frozen(np.log(np.maximum(workload.walltime, 1))),
         log_cores=frozen(np.log(workload.cores)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.distinct import distinct
 from queuesmith.base.remembering import remembered
 from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.fidelity import codes_by
@@ -109,7 +110,7 @@ class JobParts:
 def job_parts(workload: Workload, by: str = "group", most: int = MOST_GROUPS) -> JobParts:
     """Return the parts of a workload, the lightest put together where there are many."""
     of_job, label = codes_by(workload, by)
-    codes, slot = np.unique(of_job, return_inverse=True)
+    codes, slot = distinct(of_job)
     labels = [label(int(code)) for code in codes]
     if by == "group" and "group" not in workload.labels:
         labels = [f"group {label}" for label in labels]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import MetricError
 from queuesmith.schedule.measures import (
     DEFAULT_BOUND,
@@ -146,7 +147,7 @@ def _weeks(schedule: Schedule) -> _Weeks:
     """Return the weeks; a week without submissions adds its time to the week before."""
     submit = schedule.workload.submit
     week = (submit - submit[0]) // WEEK
-    present, of_job = np.unique(week, return_inverse=True)
+    present, of_job = distinct(week)
     last = max(horizon(schedule)[1], int(submit[-1]))
     return _Weeks(of_job, np.append(submit[0] + present * WEEK, last))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import MetricError
 from queuesmith.schedule.timeline import CURVES, CurveName, curve, horizon
 
@@ -61,7 +62,7 @@ def awrt_by_group(schedule: Schedule) -> dict[int, float | None]:
     None stands for a group whose jobs did no work, which has no AWRT.
     """
     jobs = schedule.workload
-    groups, of_job = np.unique(jobs.group, return_inverse=True)
+    groups, of_job = distinct(jobs.group)
     core_seconds = schedule.work
     work = np.bincount(of_job, weights=core_seconds, minlength=len(groups))
     weighted = np.bincount(of_job, weights=core_seconds * schedule.response, minlength=len(groups))
@@ -231,7 +232,7 @@ class Jain:
 
     def __call__(self, jobs: Jobs) -> float:
         """Return the squared sum over the number of users times the sum of squares."""
-        users, of_job = np.unique(jobs.user, return_inverse=True)
+        users, of_job = distinct(jobs.user)
         by_user = np.bincount(of_job, weights=jobs.values(self.quantity)) / np.bincount(of_job)
         return float(by_user.sum() ** 2 / (len(users) * np.square(by_user).sum()))
 

@@ -99,11 +99,6 @@ class ReplayDesk:
                 raise each
         return found
 
-    def known(self, questions: Sequence[Question]) -> list[Schedule]:
-        """Return the schedules that are there already; nothing is replayed, nothing is stopped."""
-        with self._lock:
-            return [self._known[each] for each in questions if each in self._known]
-
     def _ask(self, tab: str, questions: Sequence[Question]) -> tuple[list[Schedule | _Work], int]:
         with self._lock:
             found: list[Schedule | _Work] = []

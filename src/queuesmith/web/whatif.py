@@ -25,7 +25,7 @@ from queuesmith.web.parts import (
 )
 from queuesmith.web.replays import SupersededError
 from queuesmith.web.state import DIVISIONS, Column, PageState
-from queuesmith.web.whatif_answer import answered, over_time
+from queuesmith.web.whatif_answer import answered
 from queuesmith.web.whatif_moves import PLANNER, SLURM, Moves, moved, order_of, restructured
 from queuesmith.workload import Workload
 
@@ -43,7 +43,7 @@ def view(state: PageState, context: Context) -> html.Div:
     return html.Div(
         [
             dcc.Store(id="skeleton", data=state.query()),
-            *(dcc.Store(id=name) for name in ("later", "over-time-asked", "keep-asked")),
+            dcc.Store(id="keep-asked"),
             html.Div(columns, className="columns"),
             html.Div(
                 [
@@ -192,7 +192,7 @@ def wire(app: Dash, context: Context) -> None:
         Output("said", "children"),
         Output("by-part", "figure"),
         Output("distribution", "figure"),
-        Output("later", "data"),
+        Output("over-time", "figure"),
         Output("moved", "data"),
         Output("notices", "children"),
         Input(KNOBS, "value"),
@@ -220,19 +220,6 @@ def wire(app: Dash, context: Context) -> None:
         State("skeleton", "data"),
         prevent_initial_call=True,
     )(lambda *moves: _restructure(context, *moves))
-    # The figure over time is asked for once the others are seen.
-    app.clientside_callback(
-        ClientsideFunction("queuesmith", "later"),
-        Output("over-time-asked", "data"),
-        Input("later", "data"),
-        prevent_initial_call=True,
-    )
-    app.callback(
-        Output("over-time", "figure"),
-        Input("over-time-asked", "data"),
-        State("scheme", "data"),
-        prevent_initial_call=True,
-    )(lambda query, scheme: over_time(context.state(query), context, scheme))
     app.clientside_callback(
         ClientsideFunction("queuesmith", "readouts"),
         Output("written", "data", allow_duplicate=True),
@@ -268,7 +255,6 @@ def _follow(
     return (
         answer.said,
         *answer.figures,
-        state.query(),
         state.query(),
         sentences([*state.complaints, *answer.complaints], "caution"),
     )

@@ -33,22 +33,22 @@ ROOM = 480
 
 @dataclass(frozen=True)
 class Answer:
-    """What the page shows at once for a state; what is drawn over time follows."""
+    """What the page shows for a state."""
 
     said: list[Any]
-    figures: tuple[Figure, Figure]
+    figures: tuple[Figure, Figure, Figure]
     complaints: list[str]
 
 
 def answered(state: PageState, context: Context, tab: str, scheme: str) -> Answer:
-    """Replay what the columns ask for, and return tables, sentences and the figures of waits."""
+    """Replay what the columns ask for, and return tables, sentences and figures."""
     objective = Objective(state.objective)
     found = context.desk.schedules(tab, _questions(state))
     complaints = [str(each) for each in found if not isinstance(each, Schedule)]
     replays = [each for each in found if isinstance(each, Schedule)]
     comparison = _side_by_side(state, context, replays)
     if comparison is None:
-        return Answer([], (nothing(), nothing()), complaints)
+        return Answer([], (nothing(), nothing(), nothing()), complaints)
     real = context.desk.real(state.log, state.filters)
     return Answer(
         [
@@ -59,16 +59,10 @@ def answered(state: PageState, context: Context, tab: str, scheme: str) -> Answe
         (
             inked(_with_room(groups_figure(comparison, state.by)), scheme),
             inked(waits_figure(comparison), scheme),
+            inked(over_time_figure(comparison), scheme),
         ),
         complaints,
     )
-
-
-def over_time(state: PageState, context: Context, scheme: str) -> Figure:
-    """Return the figure over time of what has been replayed."""
-    replays = context.desk.known(_questions(state))
-    comparison = _side_by_side(state, context, replays)
-    return nothing() if comparison is None else inked(over_time_figure(comparison), scheme)
 
 
 def _questions(state: PageState) -> list[Question]:

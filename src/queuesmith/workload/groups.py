@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import UsageError
 
 #: Above 8 % of all core-seconds: group 1; above 2 %: group 2; and so on; the rest: group 5.
@@ -38,7 +39,7 @@ def share_groups(
             f"group thresholds are {thresholds}, but they must be shares between 0 and 1 in "
             "falling order. Give for example 0.08,0.02,0.01,0.001."
         )
-    users, of_job = np.unique(user, return_inverse=True)
+    users, of_job = distinct(user)
     by_user = np.bincount(of_job, weights=work, minlength=len(users))
     total = by_user.sum()
     share = by_user / total if total > 0 else np.zeros(len(users))

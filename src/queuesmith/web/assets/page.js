@@ -151,14 +151,6 @@
 
   // -- figures
 
-  let newest = null;
-
-  async function later(query) { // once the browser has shown what was drawn before
-    newest = query;
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return typeof query === "string" && query === newest ? query : keep();
-  }
-
   function view() {
     const plot = document.querySelector("#over-time .js-plotly-plot"), axis = plot?._fullLayout?.xaxis3;
     const times = plot?._fullData?.[0]?.x;
@@ -191,7 +183,6 @@
       remember,
       moved,
       upload,
-      later,
       view,
       gantt,
       picture,
