@@ -211,7 +211,7 @@ def generate(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Make a queue by chance."""
+    """Make a random queue."""
     from queuesmith.federation import Federation
     from queuesmith.federation.model.generate import (
         PAPER_QUEUES,
@@ -277,7 +277,7 @@ class LogJobsOptions:
         str, typer.Option(help="Of the jobs of a log: a number, or a range such as 50:300.")
     ] = "0"
     cores_per_node: Annotated[int, typer.Option(help="How many cores of a log make a node.")] = 1
-    head: Annotated[int | None, typer.Option(help="Take only the first so many jobs.")] = None
+    head: Annotated[int | None, typer.Option(help="Take only the first N jobs.")] = None
     fitting: Annotated[
         bool, typer.Option("--fitting", help="Leave out jobs that the federation can never run.")
     ] = False

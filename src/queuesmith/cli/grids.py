@@ -86,7 +86,7 @@ class MethodOptions:
     ] = MapOptions.seconds
     generations: Annotated[
         int | None,
-        typer.Option(help="Stop ga after so many generations instead: same seed, same result."),
+        typer.Option(help="Stop ga after this many generations instead: same seed, same result."),
     ] = MapOptions.generations
     runs: Annotated[
         int,
@@ -247,7 +247,7 @@ def generate(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Make an instance by chance, and say what came out."""
+    """Make a random instance, and describe it."""
     from queuesmith.grid.etc import describe, generate_etc, write_etc
 
     check_targets(out)
@@ -280,17 +280,17 @@ def describe_instance(
 def dynamic(
     context: typer.Context,
     log: Annotated[
-        Path | None, typer.Argument(help="A job log; by default jobs are made by chance.")
+        Path | None, typer.Argument(help="A job log; by default jobs are made at random.")
     ] = None,
     methods: Annotated[
         str, typer.Option(help="Heuristics, NAME-at-once, ga, exact; comma-separated.")
     ] = "mct-at-once,min-min,sufferage",
     loads: Annotated[str, typer.Option(help="Offered loads to compare.")] = "0.5,0.7,0.9",
-    interval: Annotated[float, typer.Option(help="Map waiting jobs every so many seconds.")] = 60.0,
+    interval: Annotated[float, typer.Option(help="Map waiting jobs every N seconds.")] = 60.0,
     speeds: Annotated[
         str, typer.Option(help="Speeds of the machines, for a job log: 1,1,2,4.")
     ] = "",
-    jobs: Annotated[int, typer.Option(help="How many jobs are made by chance.")] = 1000,
+    jobs: Annotated[int, typer.Option(help="How many jobs are made at random.")] = 1000,
     machines: Annotated[int, typer.Option(help="How many machines, without a log.")] = 16,
     up_seconds: Annotated[
         float | None, typer.Option(help="How long a machine stays on average; default: for good.")

@@ -85,7 +85,7 @@ class LearnerOptions:
         int | None, _option("How many first parents play the best fixed strategies.")
     ] = None
     restart_after: Annotated[
-        int | None, _option("Begin anew after so many generations without a better policy.")
+        int | None, _option("Begin anew after this many generations without a better policy.")
     ] = None
     pairing: Annotated[str | None, _option("coevolution: random or best partners.")] = None
 
@@ -126,8 +126,9 @@ def tune(
         str,
         typer.Option(
             metavar="FACTOR",
-            help="Admit no policy under which a group's longest or 99 % wait is more than so many "
-            "times what it is under fcfs+easy; waits of up to a day always are. none: no limit.",
+            help="Admit no policy under which a group's longest or 99 % wait is more than this "
+            "many times what it is under fcfs+easy; waits of up to a day always are. none: no "
+            "limit.",
         ),
     ] = "2",
     no_worse: Annotated[

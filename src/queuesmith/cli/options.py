@@ -59,7 +59,7 @@ class LogOptions:
         bool,
         typer.Option("--strict", help="Fail where a job would be left out."),
     ] = False
-    head: Annotated[int | None, _option("Take only the first so many jobs.")] = None
+    head: Annotated[int | None, _option("Take only the first N jobs.")] = None
     between: Annotated[
         str | None,
         _option("Take only jobs submitted between FIRST:LAST: seconds of the log, or dates."),

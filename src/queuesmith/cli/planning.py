@@ -76,7 +76,7 @@ def gap(
         DEFAULT_POLICY
     ),
     steps: Annotated[
-        int | None, typer.Option(help="Compare so many steps, taken by chance; default: all.")
+        int | None, typer.Option(help="Compare this many steps, taken at random; default: all.")
     ] = None,
     seed: Annotated[
         int,

@@ -8,9 +8,13 @@ from typing import Any
 #: Rows of a summary that are no metrics, and what a table calls them.
 OTHERS = {"seconds": ("computing time", "s"), "value": ("value of the objective", "")}
 
+#: Names of policies are broken, between their parameters, where they are longer than this.
+WIDEST = 50
+
 
 def readable_rows(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return metric, value and unit of each line; all times of the table have the same unit."""
+    from queuesmith.report.table import name_lines
     from queuesmith.report.wording import plain, table_time_scale
 
     times = [value for name, value in summary.items() if _unit(name) == "s" and value is not None]
@@ -19,7 +23,7 @@ def readable_rows(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in summary.items():
         unit = _unit(name)
         if not isinstance(value, int | float) or isinstance(value, bool):
-            text, unit = "-" if value is None else str(value), ""
+            text, unit = "-" if value is None else "\n".join(name_lines(str(value), WIDEST)), ""
         elif unit == "s":
             text, unit = plain(value / scale.factor), scale.unit
         elif name == "utilization":

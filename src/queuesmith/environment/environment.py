@@ -103,7 +103,7 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode at a job by chance, or at that of ``options={"first": 0}``."""
+        """Begin an episode at a random job, or at that of ``options={"first": 0}``."""
         super().reset(seed=seed)
         latest = len(self.workload) - self.jobs
         first = (options or {}).get("first")

@@ -56,7 +56,7 @@ class Choice:
     favours
         What the setting favours, in words, and which knobs make no difference.
     settled_after
-        After how many settings, tried in any order by chance, 19 of 20 searches have met one whose
+        After how many settings, tried in any order at random, 19 of 20 searches have met one whose
         value is within 1 % of this one: when a search has settled.
     """
 
@@ -121,7 +121,7 @@ def choose(result: SweepResult, objective: str, *, where: Sequence[str] = ()) ->
 
 
 def settled_after(good: int, settings: int, *, sure: float = SURE) -> int:
-    """Return after how many settings drawn by chance, none twice, a good one was surely met.
+    """Return after how many settings drawn at random, none twice, a good one was surely met.
 
     Parameters
     ----------

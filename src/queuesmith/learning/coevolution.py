@@ -38,7 +38,7 @@ class Coevolution(Evolution):
     orders, algorithms
         What the rules of each species can recommend; by default the paper's four each.
     pairing
-        ``random``: each generation, the children of both species are paired by chance, one with
+        ``random``: each generation, the children of both species are paired at random, one with
         one, so that a generation costs as many replays as one species has children, as in the
         paper. ``best``: each child is paired with the other species' best parent, which
         costs twice as many.
@@ -133,7 +133,7 @@ class Coevolution(Evolution):
         generator: np.random.Generator,
         known: Sequence[Policy],
     ) -> list[Brood]:
-        """Return first broods: those who play known strategies first, then others by chance."""
+        """Return first broods: those who play known strategies first, then random others."""
         vectors: list[list[Vector]] = [[], []]
         for policy in known:
             order, algorithm = self._places(policy)

@@ -39,11 +39,14 @@ def starvation(verdict: Verdict) -> str:
     if not verdict.starved or verdict.starving is None:
         return ""
     named = ", ".join(
-        f"group {group} up to {verdict.longest_waits['learned'][group] / 86_400:,.1f} days"
+        f"group {group} (up to {verdict.longest_waits['learned'][group] / 86_400:,.1f} days)"
         for group in verdict.starved
     )
     times = f"{verdict.starving.factor:g}"
-    return f" But somebody starves: more than {times} times as long as before waits {named}."
+    return (
+        f" But somebody starves: the longest or the 99 % wait is more than {times} times what it "
+        f"was for {named}."
+    )
 
 
 def _advice(tuned: Tuned, easy: Interval | None, fixed: Interval | None) -> str:

@@ -116,7 +116,7 @@ class Encoding:
         return table.ravel()
 
     def random(self, generator: np.random.Generator) -> Vector:
-        """Return rules by chance: conditions within the ranges, weights from the paper's five."""
+        """Return random rules: conditions within the ranges, weights from the paper's five."""
         shape = (self.rules, len(self.features))
         centre = self.low + self.span * generator.random(shape)
         width = self.span * generator.random(shape)
@@ -124,7 +124,7 @@ class Encoding:
         return self.repaired(self.vector(centre, width, weight))
 
     def playing(self, choice: int, generator: np.random.Generator) -> Vector:
-        """Return rules by chance, but all of them strongly for one choice and for no other.
+        """Return random rules, but all of them strongly for one choice and for no other.
 
         They always choose it; yet one step of one weight can make a rule decide otherwise.
         """

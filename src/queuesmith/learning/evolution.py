@@ -38,12 +38,12 @@ class Evolution(Method):
         :class:`~queuesmith.learning.species.Mutation`.
     seeded
         How many of the first parents play one of the best fixed strategies in all states; the
-        others are by chance. 0 is what the paper does: such parents crowd out all others early.
+        others are random. 0 is what the paper does: such parents crowd out all others early.
     fallback
         Whether the last child of all plays the best fixed strategy in all states, so that what is
         learned is never worse; the paper has none.
     restart_after
-        After how many generations without a better policy all children are by chance again and
+        After how many generations without a better policy all children are random again and
         no parent survives; None for never, as in the paper.
     """
 

@@ -1,4 +1,4 @@
-"""PROB: strategies given to rigid rules by chance, each as often as the others (section 4.1)."""
+"""PROB: strategies given to rigid rules at random, each as often as the others (section 4.1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from queuesmith.study.judgement import Judgement, comparable
 
 @dataclass(frozen=True)
 class Probability(Method):
-    """Many rule bases by chance; then each rule gets the strategy that did best with it.
+    """Many random rule bases; then each rule gets the strategy that did best with it.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Probability(Method):
         return tuple(Policy.parse(text) for text in self.strategies)
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
-        """Judge rule bases by chance, one of each strategy a round; then build the result."""
+        """Judge random rule bases, one of each strategy a round; then build the result."""
         choices = assignments(len(self.strategies), self.participations, self.classes, generator)
         judged: list[Judgement] = []
         drawn = Best()

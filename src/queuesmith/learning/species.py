@@ -39,7 +39,7 @@ class Mutation:
     least_step
         Strengths never fall below this share of their first value.
     changed
-        The share of its numbers, drawn by chance, in which a child may differ from its parent at
+        The share of its numbers, drawn at random, in which a child may differ from its parent at
         all; 1 is what the paper does. A rule base that is good by many numbers at once is seldom
         better after all of them have moved.
     changed_last
@@ -125,7 +125,7 @@ class Species:
         return Brood(np.array(vectors), np.tile(self._first, (len(vectors), 1)))
 
     def children(self, count: int, generator: np.random.Generator, done: float = 0.0) -> Brood:
-        """Return mutated copies of parents drawn by chance, where so much of a run is done."""
+        """Return mutated copies of parents drawn at random, where so much of a run is done."""
         drawn = generator.integers(len(self.parents), size=count)
         steps = self._mutated_steps(self.parents.steps[drawn], generator)
         vectors = self.parents.vectors[drawn]

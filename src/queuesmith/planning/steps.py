@@ -35,7 +35,7 @@ def snapshots(
     policy, cores
         For a workload: how it is replayed, and on how many processors.
     steps, seed
-        Take only so many, chosen by chance over the whole replay; by default all.
+        Take only so many, chosen at random over the whole replay; by default all.
     fewest, most
         Only steps with at least and at most so many waiting jobs.
     """

@@ -72,7 +72,7 @@ def _broken_lines(heads: list[str], cells: dict[str, list[str]], width: int) -> 
     columns = zip(*lines, *(["", *row] for row in cells.values()), strict=True)
     values = sum(2 + max(map(len, column)) for column in list(columns)[1:])
     for policy, row in cells.items():
-        name, *rest = _name_lines(policy, max(WIDTH - values, SHORTEST_NAME))
+        name, *rest = name_lines(policy, max(WIDTH - values, SHORTEST_NAME))
         lines += [[name, *row], *([part, *[""] * len(row)] for part in rest)]
     return _lines(lines)
 
@@ -91,7 +91,7 @@ def _words(head: str, width: int) -> list[str]:
     return [line.replace("_ ", "_") for line in lines]
 
 
-def _name_lines(policy: str, width: int) -> list[str]:
+def name_lines(policy: str, width: int) -> list[str]:
     """Return the lines of a policy's name: its parameters stand below it where it is long."""
     lines = [""]
     for part in re.findall(r"[^(,;+]*[(,;+]?", policy):

@@ -20,7 +20,7 @@ from queuesmith.workload import Workload
 
 #: A rule base is given up once its passes had to look at so many waiting jobs for each job of the
 #: log: it lets the queue grow without end, and its replay would take minutes. On the scaled KTH log
-#: rule bases by chance need 1 to 130; one that needed 240 was fifty times as bad as EASY.
+#: random rule bases need 1 to 130; one that needed 240 was fifty times as bad as EASY.
 PATIENCE = 300.0
 
 

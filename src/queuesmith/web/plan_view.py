@@ -51,7 +51,7 @@ def view(state: PageState, context: Context) -> html.Div:
                 [
                     text_field("plan-policy", "Policy of the replay", "fcfs+conservative"),
                     choice("plan-objective", "Objective", list(OBJECTIVES), "artww"),
-                    text_field("plan-steps", "Steps", "40", "by chance over the log"),
+                    text_field("plan-steps", "Steps", "40", "at random over the log"),
                     text_field("plan-seconds", "Seconds a step", "1"),
                     html.Button("Compare", id="plan-start", type="button"),
                 ],

@@ -1,4 +1,4 @@
-"""Federations and queues by chance."""
+"""Random federations and queues."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Federations and queues by chance: those of the paper, and larger ones.
+"""Random federations and queues: those of the paper, and larger ones.
 
 H. Blanco, F. Guirado, J. L. Lérida, V. M. Albornoz: MIP Model Scheduling for Multi-Clusters,
 section 4. The paper names the kinds of its workloads and their mean base time, not their jobs; how
@@ -151,7 +151,7 @@ def generate_queue(
 def with_arrivals(
     jobs: FederationJobs, federation: Federation, *, load: float = 1.0, seed: int = 0
 ) -> FederationJobs:
-    """Let the jobs of a queue arrive over time, as by chance (Poisson), the first at second 0.
+    """Let the jobs of a queue arrive over time, at random (Poisson), the first at second 0.
 
     Parameters
     ----------

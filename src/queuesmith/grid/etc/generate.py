@@ -1,4 +1,4 @@
-"""Instances by chance: the range-based and the coefficient-of-variation-based method.
+"""Random instances: the range-based and the coefficient-of-variation-based method.
 
 Ali, Siegel, Maheswaran, Hensgen: Representing task and machine heterogeneities for heterogeneous
 computing systems, Tamkang Journal of Science and Engineering 3 (2000).
@@ -100,7 +100,7 @@ def generate_etc(
     incompatible: float = 0.0,
     name: str | None = None,
 ) -> EtcMatrix:
-    """Make an instance by chance.
+    """Make a random instance.
 
     Parameters
     ----------

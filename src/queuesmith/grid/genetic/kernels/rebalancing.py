@@ -14,7 +14,7 @@ from queuesmith.grid.genetic.kernels.operators import mutation
 from queuesmith.grid.genetic.kernels.problem import NOBODY, random_option
 from queuesmith.grid.genetic.kernels.value import latest, move_job, settle
 
-# Rebalancing takes load from the latest of so many machines drawn by chance.
+# Rebalancing takes load from the latest of so many machines drawn at random.
 DRAWN = 8
 # It looks at a power of two of pairs to swap, one of so many, and at so many moves.
 EFFORTS, MOVES = 13, 256
@@ -22,7 +22,7 @@ EFFORTS, MOVES = 13, 256
 
 @kernel
 def overloaded_machine(individual, random):
-    """Return the latest of some machines drawn by chance."""
+    """Return the latest of some machines drawn at random."""
     machines = len(individual.completion)
     chosen = below(random, machines)
     for _ in range(DRAWN - 1):
@@ -46,7 +46,7 @@ def list_jobs(genes, machine, jobs):
 def rebalance_by_swap(problem, individual, machine, own, random):
     """Exchange a job of the machine for one that is shorter there, unless the makespan grows.
 
-    It looks at 1 up to 4,096 pairs, few or many by chance, and takes the one after which all
+    It looks at 1 up to 4,096 pairs, few or many at random, and takes the one after which all
     machines together have the least to do.
     """
     genes, times, load = individual.genes, problem.times, individual.completion
@@ -103,7 +103,7 @@ def rebalance(problem, individual, work):
 
 @kernel
 def late_machine(individual, work):
-    """Return one of the quarter of the machines that finish last, by chance."""
+    """Return one of the quarter of the machines that finish last, at random."""
     load = individual.completion
     chosen = below(work.random, max(len(load) // 4, 1))
     found = NOBODY
