@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from queuesmith.base.errors import QueuesmithError
+    from queuesmith.campaign import read_study, run_study
     from queuesmith.cluster import Cluster, NodeCluster
     from queuesmith.cluster.sources import machine_from
     from queuesmith.engine import simulate
@@ -23,25 +24,31 @@ if TYPE_CHECKING:
     from queuesmith.grid import EtcMatrix
     from queuesmith.grid.methods import map_jobs
     from queuesmith.knobs.greedy_knapsack import knapsack
+    from queuesmith.knobs.retuning import retune
     from queuesmith.knobs.sweeping import sweep
     from queuesmith.learning import Tuned
     from queuesmith.learning.pareto import pareto_front
+    from queuesmith.learning.rolling import roll
     from queuesmith.learning.tune import tune
     from queuesmith.planning import Snapshot
     from queuesmith.planning.gap import gap
     from queuesmith.planning.solve import solve
     from queuesmith.policy import Backfill, Order, OwnBackfill, Policy
     from queuesmith.policy.own_metrics import add_metric
+    from queuesmith.policy.sentences import explain
     from queuesmith.report import Comparison, write_report
     from queuesmith.report.compare import compare
+    from queuesmith.running import run_bags
     from queuesmith.schedule import Schedule, history
     from queuesmith.schedule.confidence import confidence
     from queuesmith.schedule.fidelity import Fidelity
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
+    from queuesmith.study.grading import fidelity
     from queuesmith.web import serve
     from queuesmith.workload import Workload
+    from queuesmith.workload.describe import describe
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
     from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
@@ -69,6 +76,9 @@ __all__ = [
     "compare",
     "confidence",
     "demo_workload",
+    "describe",
+    "explain",
+    "fidelity",
     "from_frame",
     "gap",
     "history",
@@ -79,6 +89,11 @@ __all__ = [
     "pareto_front",
     "place",
     "read",
+    "read_study",
+    "retune",
+    "roll",
+    "run_bags",
+    "run_study",
     "scale",
     "serve",
     "simulate",
@@ -97,6 +112,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "base.errors": ("QueuesmithError",),
+        "campaign": ("read_study", "run_study"),
         "cluster": (
             "Cluster",
             "NodeCluster",
@@ -108,12 +124,14 @@ __getattr__, __dir__ = door(
         "grid": ("EtcMatrix",),
         "grid.methods": ("map_jobs",),
         "knobs.greedy_knapsack": ("knapsack",),
+        "knobs.retuning": ("retune",),
         "knobs.sweeping": ("sweep",),
         "learning": (
             "Tuned",
             "tune",
         ),
         "learning.pareto": ("pareto_front",),
+        "learning.rolling": ("roll",),
         "planning": ("Snapshot",),
         "planning.gap": ("gap",),
         "planning.solve": ("solve",),
@@ -124,11 +142,13 @@ __getattr__, __dir__ = door(
             "Policy",
         ),
         "policy.own_metrics": ("add_metric",),
+        "policy.sentences": ("explain",),
         "report": (
             "Comparison",
             "compare",
             "write_report",
         ),
+        "running": ("run_bags",),
         "schedule": (
             "Schedule",
             "history",
@@ -138,8 +158,10 @@ __getattr__, __dir__ = door(
         "schedule.objective": ("Objective",),
         "schedule.verify": ("verify",),
         "study": ("simulate_many",),
+        "study.grading": ("fidelity",),
         "web": ("serve",),
         "workload": ("Workload",),
+        "workload.describe": ("describe",),
         "workload.files": (
             "read",
             "write",

@@ -66,11 +66,22 @@ def test_on_slurms_machine_its_own_schedulers_are_replayed(run, log, tmp_path):
     assert answer["grade"] == "A"
 
 
-def test_a_machine_that_is_not_slurms_is_a_number_of_cores(run, log, tmp_path):
-    machine = tmp_path / "machine.toml"
-    machine.write_text('[[nodes]]\nnames = "n1"\ncores = 2\n')
-    answer = json.loads(run("fidelity", log, "--machine", machine, "--format", "json").out)
-    assert answer["policy"] == "fcfs+easy"
+def test_any_policy_is_graded_on_the_nodes_of_the_machine(run, tmp_path):
+    # Job 2 waited although half of the cores were free: they are of another partition.
+    log, machine = tmp_path / "log.csv", tmp_path / "machine.toml"
+    log.write_text(
+        "id,submit,runtime,walltime,cores,wait,partition\n1,0,100,100,2,0,a\n2,0,100,100,2,100,a\n"
+    )
+    machine.write_text(
+        '[[nodes]]\nnames = "n[1-2]"\ncores = 2\n'
+        '[[partitions]]\nname = "a"\nnodes = "n1"\n[[partitions]]\nname = "b"\nnodes = "n2"\n'
+    )
+    call = ("fidelity", log, "--machine", machine, "--format", "json")
+    answer = json.loads(run(*call, "--policy", "fcfs+easy").out)
+    assert answer["policy"] == "fcfs+easy" and answer["mean_wait_replayed"] == 50
+    assert json.loads(run(*call).out)["policy"] == "slurm()"
+    pool = json.loads(run("fidelity", log, "--cores", 4, "--format", "json").out)
+    assert pool["policy"] == "fcfs+easy" and pool["mean_wait_replayed"] == 0
 
 
 def test_several_replays_look_at_other_instants_and_their_mean_is_graded(run, log, tmp_path):
@@ -125,7 +136,7 @@ def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
 
 
 def test_jobs_without_nodes_are_not_placed_as_they_were(run, log, tmp_path):
-    assert "places jobs on nodes" in run("fidelity", log, "--cores", "2", "--as-placed").err
+    assert "only on nodes" in run("fidelity", log, "--cores", "2", "--as-placed").err
     (tmp_path / "slurm.conf").write_text(
         "SchedulerType=sched/backfill\nNodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.words import so_many
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
@@ -16,6 +16,7 @@ from queuesmith.cli.output import Format, check_targets, print_json, print_rows,
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster, NodeCluster
     from queuesmith.policy import AnyPolicy
+    from queuesmith.schedule.fidelity import Fidelity
     from queuesmith.workload import Workload
 
 
@@ -26,8 +27,8 @@ def fidelity(
     policy: Annotated[
         str | None,
         typer.Option(
-            help="The policy that really ran; by default fcfs+easy, with a slurm.conf "
-            "multifactor+plan, on a machine of Slurm's slurm()."
+            help="The policy that really ran; by default slurm() on a --machine, else fcfs+easy, "
+            "with a --slurm-conf multifactor+plan."
         ),
     ] = None,
     nodes: Annotated[
@@ -73,102 +74,116 @@ def fidelity(
 ) -> None:
     """Replay today's policy, and grade how well that agrees with what really happened."""
     load_engine()
-    from queuesmith.cluster import Cluster
-    from queuesmith.cluster.fitting import fitting
-    from queuesmith.cluster.followed import not_followed
-    from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
     from queuesmith.cluster.sources import machine_from
-    from queuesmith.engine.simulate import queues_cancelled
-    from queuesmith.policy import Slurm, as_policy
-    from queuesmith.schedule import history
-    from queuesmith.schedule.fidelity import Fidelity, columns_of
-    from queuesmith.schedule.fidelity_reasons import reasons
-    from queuesmith.study import simulate_many
+    from queuesmith.study import grading
 
     check_targets(report)
     workload = log.read(cancelled=cancelled)
-    found = machine_from(nodes, log=workload, timezone=log.timezone) if nodes else None
-    today = "multifactor+plan" if machine.slurm_conf else "fcfs+easy"
-    if found is not None and "SchedulerType" in found.settings:
-        today = "slurm()"
-    chosen = machine.configured(as_policy(policy or today))
-    cluster: Cluster | NodeCluster
-    if found is not None and isinstance(chosen, Slurm):
-        cluster = found
-        fit = fitting(workload, found, strict=log.strict)
-        fit = bound_as_placed(fit, found) if as_placed else fit
-    elif as_placed:
-        raise UsageError(
-            f"--as-placed places jobs on nodes, but {chosen} is replayed on a number of cores. "
-            "Leave it out, or give --machine with a slurm.conf."
-        )
+    found: Cluster | NodeCluster
+    if nodes is None:
+        found = machine.cluster(workload)
+        policy = policy or ("multifactor+plan" if machine.slurm_conf else None)
     else:
-        cluster = Cluster(found.cores, found.name) if found else machine.cluster(workload)
-        fit = workload.fitting(cluster.cores, strict=log.strict)
-    real = history(fit, cluster)
-    if real is None:
-        raise WorkloadError(
-            f"the log '{workload.name}' does not tell when its jobs really began, so no replay of "
-            "it can be graded. Give a log with starts or waits."
-        )
-    policies = _drawn(chosen, fit, cluster, draws)
+        found = machine_from(nodes, log=workload, timezone=log.timezone)
+    chosen = machine.configured(grading.todays_policy(found, policy))
     with progress(f"replaying {chosen}", quiet=log.quiet) as tick:
-        replayed, *others = simulate_many(fit, cluster, policies, progress=tick)
-    judged = Fidelity(real, replayed, tuple(others))
+        judged = grading.fidelity(
+            workload,
+            found,
+            chosen,
+            draws=draws,
+            as_placed=as_placed,
+            strict=log.strict,
+            progress=tick,
+        )
     if report is not None:
-        from queuesmith.figures.page import write_figures
-        from queuesmith.report.fidelity_figures import draw_queues, draw_waits_against
-
-        figures = [draw_waits_against(judged), draw_queues(judged)]
-        write_figures(figures, report, title=f"{workload.name}: {judged.sentence}")
+        _draw(judged, report)
         tell(f"wrote {report}", quiet=log.quiet)
-    explained = reasons(judged)
-    absent = not_followed(found, fit) if found is not None and isinstance(chosen, Slurm) else ()
     if format is Format.json:
-        left_out = {"not_followed": list(absent)} if found is not None else {}
-        queued = len(fit.cancelled) if fit.cancelled and queues_cancelled(chosen) else 0
-        print_json({**judged.to_dict(), "cancelled": queued, **left_out, "explained": explained})
+        print_json(_as_json(judged, found, chosen))
         return
-    columns = [by] if by else columns_of(fit)
-    rows = [{"part": "all jobs", "jobs": len(real), **judged.figures()}]
-    for column in columns:
-        rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]
+    rows = _rows(judged, by)
     print_rows(_readable(rows) if format is Format.table else rows, format)
     if format is Format.table:
-        for each in explained:
-            print(_told(each))
-        if fit.cancelled is not None:
-            print(_told_cancelled(len(fit.cancelled), queues_cancelled(chosen)))
-        if found is not None and not as_placed and _forgets_constraints(fit, found):
-            print(
-                "The log does not tell Constraints: jobs that were bound to some nodes are "
-                "replayed as free. --as-placed binds each to the kinds of nodes it ran on."
-            )
-        if absent:
-            print(f"Not followed: {', '.join(absent)}.")
-        print(judged.sentence)
+        for sentence in _said(judged, found, chosen, as_placed=as_placed):
+            print(sentence)
 
 
-def _drawn(
-    chosen: AnyPolicy, log: Workload, machine: Cluster | NodeCluster, draws: int
-) -> list[AnyPolicy]:
-    """Return the policies to replay: the chosen one, and as often as asked with other clocks."""
+def _draw(judged: Fidelity, page: Path) -> None:
+    from queuesmith.figures.page import write_figures
+    from queuesmith.report.fidelity_figures import draw_queues, draw_waits_against
+
+    figures = [draw_waits_against(judged), draw_queues(judged)]
+    title = f"{judged.history.workload.name}: {judged.sentence}"
+    write_figures(figures, page, title=title)
+
+
+def _as_json(
+    judged: Fidelity, machine: Cluster | NodeCluster, policy: AnyPolicy
+) -> dict[str, object]:
     from queuesmith.cluster import NodeCluster
+    from queuesmith.engine.simulate import queues_cancelled
+    from queuesmith.schedule.fidelity_reasons import reasons
+
+    cancelled = judged.history.workload.cancelled
+    queued = len(cancelled) if cancelled and queues_cancelled(policy) else 0
+    absent = _not_followed(judged, machine, policy)
+    left_out = {"not_followed": list(absent)} if isinstance(machine, NodeCluster) else {}
+    return {**judged.to_dict(), "cancelled": queued, **left_out, "explained": reasons(judged)}
+
+
+def _rows(judged: Fidelity, by: str | None) -> list[dict[str, object]]:
+    """Return the figures of all jobs, then of each part of them."""
+    from queuesmith.schedule.fidelity import columns_of
+
+    jobs = judged.history.workload
+    rows = [{"part": "all jobs", "jobs": len(jobs), **judged.figures()}]
+    for column in [by] if by else columns_of(jobs):
+        rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]
+    return rows
+
+
+def _said(
+    judged: Fidelity, machine: Cluster | NodeCluster, policy: AnyPolicy, *, as_placed: bool
+) -> Iterator[str]:
+    """Say what explains the rest, what the replay does not know, and how far to believe it."""
+    from queuesmith.engine.simulate import queues_cancelled
+    from queuesmith.schedule.fidelity_reasons import reasons
+
+    jobs = judged.history.workload
+    yield from map(_told, reasons(judged))
+    if jobs.cancelled is not None:
+        yield _told_cancelled(len(jobs.cancelled), queues_cancelled(policy))
+    if not as_placed and _forgets_constraints(jobs, machine):
+        yield (
+            "The log does not tell Constraints: jobs that were bound to some nodes are replayed as "
+            "free. --as-placed binds each to the kinds of nodes it ran on."
+        )
+    absent = _not_followed(judged, machine, policy)
+    if absent:
+        yield f"Not followed: {', '.join(absent)}."
+    yield judged.sentence
+
+
+def _not_followed(
+    judged: Fidelity, machine: Cluster | NodeCluster, policy: AnyPolicy
+) -> tuple[str, ...]:
+    """Return what the machine's configuration asks for and the replay of Slurm leaves out."""
+    from queuesmith.cluster import NodeCluster
+    from queuesmith.cluster.followed import not_followed
     from queuesmith.policy import Slurm
 
-    if draws == 1:
-        return [chosen]
-    if not isinstance(chosen, Slurm) or not isinstance(machine, NodeCluster):
-        raise UsageError(
-            f"--draws {draws} replays with other clocks of Slurm, but {chosen} has no clocks. "
-            "Leave --draws out, or give --machine with a slurm.conf."
-        )
-    first = int(log.submit[0]) + (log.epoch or 0)
-    return [*chosen.with_other_clocks(machine.settings, first, draws)]
+    if isinstance(machine, NodeCluster) and isinstance(policy, Slurm):
+        return tuple(not_followed(machine, judged.history.workload))
+    return ()
 
 
-def _forgets_constraints(log: Workload, machine: NodeCluster) -> bool:
+def _forgets_constraints(log: Workload, machine: Cluster | NodeCluster) -> bool:
     """Tell whether jobs may have been bound to nodes by features that the log leaves out."""
+    from queuesmith.cluster import NodeCluster
+
+    if not isinstance(machine, NodeCluster):
+        return False
     told = {"constraint", "excluded_nodes"} & log.extra.keys()
     kinds = {kind.features for kind in machine.kinds}
     return len(kinds) > 1 and not told and "node_list" in log.extra

@@ -172,11 +172,11 @@ def tune(
 ) -> None:
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     load_engine()
-    from queuesmith.cli.grading import graded_log
     from queuesmith.cluster.fitting import jobs_that_fit
     from queuesmith.learning.tune import as_objective, tune
     from queuesmith.report.caution import is_untrue
     from queuesmith.schedule.guard import as_guards
+    from queuesmith.study.grading import grade_of
 
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
@@ -192,7 +192,7 @@ def tune(
     cluster = truth.cluster(workload, machine, log)
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
     tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
-    graded = graded_log(fitting, cluster, truth.today)
+    graded = grade_of(fitting, cluster, truth.today)
     with _watching(chosen, quiet=log.quiet) as watch, engine.elsewhere() as other:
         tuned = tune(
             fitting,

@@ -13,7 +13,6 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.engine import load_engine
-from queuesmith.cli.grading import grade
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     CountingOptions,
@@ -88,6 +87,7 @@ def simulate(
     load_engine()
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
+    from queuesmith.study.grading import grade_of
 
     check_targets(schedule, save_policy)
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
@@ -120,7 +120,7 @@ def simulate(
         tell(f"wrote {save_policy}", quiet=log.quiet)
     choices.write(result, quiet=log.quiet)
     told = choices.told(result)
-    graded = grade(result, truth.today)
+    graded = grade_of(result.workload, cluster, truth.today, known=[result])
     if format is Format.json:
         print_json({**summary, **told, "fidelity": None if graded is None else graded.to_dict()})
         return

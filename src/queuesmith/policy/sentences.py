@@ -15,6 +15,7 @@ from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.features import Feature, find_features
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.policy import Policy
+from queuesmith.policy.reading import as_policy
 from queuesmith.policy.rulebase import RuleBased, RuleBasePair
 from queuesmith.policy.rules import FuzzyRules, RigidRules
 from queuesmith.policy.self_tuning import DECIDERS, SelfTuning
@@ -117,8 +118,9 @@ def sentences(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None)
     return found
 
 
-def explain(policy: AnyPolicy, rule_counts: Sequence[ArrayLike] | None = None) -> str:
+def explain(policy: AnyPolicy | str, rule_counts: Sequence[ArrayLike] | None = None) -> str:
     """Return a policy in words, as lines of text."""
+    policy = as_policy(policy)
     lines = [_heading(policy)]
     if isinstance(policy, Policy):
         return "\n".join([*lines, *_made_of(policy)])

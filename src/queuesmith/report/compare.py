@@ -14,6 +14,7 @@ from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.study import simulate_many
 from queuesmith.study.engines import Engine
+from queuesmith.study.grading import todays_policy
 from queuesmith.workload import Workload
 
 
@@ -69,10 +70,3 @@ def compare(
     shown = replayed[: len(chosen)]
     now = next((each for each in replayed if each.policy == str(graded)), None)
     return Comparison((*known, *shown), tuple(metrics), warm_up, cool_down, bound, now)
-
-
-def todays_policy(machine: Cluster | NodeCluster, today: AnyPolicy | str | None) -> AnyPolicy:
-    """Return the policy that really ran: as stated, else Slurm on nodes and EASY on a pool."""
-    if today is not None:
-        return as_policy(today)
-    return as_policy("slurm()" if isinstance(machine, NodeCluster) else "fcfs+easy")
