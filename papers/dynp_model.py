@@ -1,9 +1,10 @@
-"""The model of Grothklags and Streit (2003) as it stands, on HiGHS.
+"""The model of Grothklags and Streit (2003) as it stands, on SCIP.
 
 Variables x_it (eq. 1), the response weighted by width (eq. 2), constraints 3 to 5, on a grid whose
 time scale follows from the memory (eq. 6). Jobs start at the beginning of a slot and hold whole
-slots; a slot has the cores that are free at its first second. After solving, jobs are placed anew
-in the order of their starts, each as early as it fits.
+slots; a slot has the cores that are free at its first second. The solver starts from the best plan
+of the three policies on that grid. After solving, jobs are placed anew in the order of their
+starts, each as early as it fits.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from queuesmith.base.checks import positive
 from queuesmith.planning.kernels.placing import place_order
@@ -84,32 +87,50 @@ def solve_paper_model(
     memory
         The megabytes of equation 6: the more, the finer the grid.
     """
-    optimize = solver_library("scipy.optimize")
     positive("seconds", seconds, "Give the solver's time limit.")
     began = time.perf_counter()
     scale = time_scale(snapshot, memory)
     problem = PlanningProblem.of(snapshot, "artww")
-    slots = _slots(problem, scale)
+    slots, first = _slots(problem, scale)
     rows = capacity_rows(slots, problem.jobs.cores)
-    found = optimize.milp(
-        slots.cost,
-        integrality=np.ones(len(slots.cost)),  # eq. 5
-        bounds=optimize.Bounds(0, 1),
-        constraints=[
-            optimize.LinearConstraint(once_rows(slots.job, len(snapshot)), 1, 1),  # eq. 3
-            optimize.LinearConstraint(rows, -np.inf, slots.capacity),  # eq. 4
-        ],
-        options={"time_limit": seconds},
-    )
-    status = {0: "optimal", 1: "time limit"}.get(found.status, "failed")
+    chosen, status = _solved(slots, rows, first, seconds)
     repaired = None
-    if found.x is not None:
+    if chosen is not None:
         start = np.zeros(len(snapshot), np.int64)
-        used = found.x > 0.5
-        start[slots.job[used]] = slots.slot[used] * scale + snapshot.now
+        start[slots.job[chosen]] = slots.slot[chosen] * scale + snapshot.now
         repaired = moved_forward(snapshot, start)
     took = time.perf_counter() - began
     return PaperResult(repaired, scale, status, len(slots.cost), int(rows.nnz), took)
+
+
+def _solved(
+    slots: Slots, rows: sparse.csr_array, first: NDArray[np.bool_], seconds: float
+) -> tuple[NDArray[np.bool_] | None, str]:
+    """Return which variables are 1 in the best solution found, and how the search ended."""
+    builder = solver_library("ortools.linear_solver.python.model_builder")
+    count, jobs = len(slots.cost), len(slots.length)
+    least = np.append(np.ones(jobs), np.full(rows.shape[0], -np.inf))
+    most = np.append(np.ones(jobs), slots.capacity)
+    model = builder.Model()
+    model.helper.fill_model_from_sparse_data(
+        np.zeros(count),
+        np.ones(count),
+        slots.cost,
+        least,  # eq. 3, then eq. 4
+        most,
+        sparse.csr_matrix(sparse.vstack([once_rows(slots.job, jobs), rows])),
+    )
+    for i in range(count):
+        model.helper.set_var_integrality(i, True)  # eq. 5
+        model.add_hint(model.var_from_index(i), float(first[i]))
+    solver = builder.Solver("scip")
+    solver.set_time_limit_in_seconds(seconds)
+    ended = solver.solve(model)
+    if ended not in (builder.SolveStatus.OPTIMAL, builder.SolveStatus.FEASIBLE):
+        unsolved = ended == builder.SolveStatus.NOT_SOLVED
+        return None, "time limit" if unsolved else "failed"
+    values = solver.values(model.get_variables()).to_numpy()
+    return values > 0.5, "optimal" if ended == builder.SolveStatus.OPTIMAL else "time limit"
 
 
 def moved_forward(snapshot: Snapshot, start: Ints) -> Schedule:
@@ -119,8 +140,11 @@ def moved_forward(snapshot: Snapshot, start: Ints) -> Schedule:
     return planned(snapshot, placed(problem, order)[1], "paper")
 
 
-def _slots(problem: PlanningProblem, scale: int) -> Slots:
-    """Return the variables: all slots up to the longest plan of the three policies on the grid."""
+def _slots(problem: PlanningProblem, scale: int) -> tuple[Slots, NDArray[np.bool_]]:
+    """Return the variables: all slots up to the longest plan of the three policies on the grid.
+
+    With them, which of them are 1 in the best of these plans.
+    """
     jobs, stairs = problem.jobs, problem.stairs
     length = -(-jobs.length // scale)
     release = -(-jobs.release // scale)
@@ -128,15 +152,17 @@ def _slots(problem: PlanningProblem, scale: int) -> Slots:
     time = -(-stairs.time // scale)
     last = np.append(np.flatnonzero(np.diff(time)), len(time) - 1)
     steps = Staircase(time[last], stairs.free[last])
-    state = problem.new_placing()
-    horizon = 0
+    plans = []
     for order in POLICIES.values():
+        state = problem.new_placing()
         place_order(coarse, steps, order(problem.snapshot), state)
-        horizon = max(horizon, int((state.start + length).max()))
+        plans.append(state.start)
+    horizon = max(int((start + length).max()) for start in plans)
     choices = horizon - length - release + 1
     job = np.repeat(np.arange(len(length)), choices)
     first = np.repeat(np.cumsum(choices) - choices, choices)
     slot = release[job] + np.arange(len(job)) - first
     cost = jobs.weight[job] * (slot * float(scale))
     capacity = steps.free[np.searchsorted(steps.time, np.arange(horizon), "right") - 1]
-    return Slots(job, slot, cost, length, capacity)
+    best = min(plans, key=lambda start: float((jobs.weight * start).sum()))
+    return Slots(job, slot, cost, length, capacity), slot == best[job]

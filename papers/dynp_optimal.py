@@ -13,18 +13,21 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import queuesmith as qs
 from papers.dynp_model import solve_paper_model, time_scale
-from papers.study import RESULTS, data_folder, markdown
+from papers.kept_pieces import KeptPieces
+from papers.study import RESULTS, ROOT, data_folder, markdown
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.planning import Snapshot
 from queuesmith.planning.gap import GapStep, GapStudy, gap
 from queuesmith.planning.plans import plan_value
 from queuesmith.planning.steps import snapshots
 
+KEPT = ROOT / "papers" / "kept" / "dynp_optimal.json"
 CORES = 430
 POLICY = "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)"
 FEWEST, MOST = 9, 40
@@ -58,9 +61,13 @@ def main() -> None:
     log = qs.read(data_folder("traces") / "CTC-SP2-1996-3.1-cln.swf.gz")
     schedule = qs.simulate(log, cores=CORES, policy=POLICY)
     steps = list(snapshots(schedule, steps=asked.steps, seed=asked.seed, fewest=FEWEST, most=MOST))
+    kept = KeptPieces(asked.kept)
+    solved = [(step, by_paper(step, kept, asked)) for step in by_size(steps, asked.paper_steps)]
+    if asked.pieces:
+        return
     short = study(steps, asked.seconds)
     long = study(evenly(steps, asked.long_steps), asked.long_seconds)
-    paper = [paper_row(step, short, asked) for step in by_size(steps, asked.paper_steps)]
+    paper = [paper_row(step, short, found) for step, found in solved]
     scales = {step.now: time_scale(step) // 60 for step in steps}
     minutes = (time.perf_counter() - began) / 60
     asked.out.write_text(report(short, long, scales, paper, asked, minutes), encoding="utf-8")
@@ -75,9 +82,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--long-steps", type=int, default=40)
     parser.add_argument("--long-seconds", type=float, default=10.0)
-    parser.add_argument("--paper-steps", type=int, default=12)
+    parser.add_argument("--paper-steps", type=int, default=64)
     parser.add_argument("--paper-seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", type=Path, default=KEPT)
+    parser.add_argument("--pieces", action="store_true", help="make pieces, write no page")
     parser.add_argument("--out", type=Path, default=RESULTS / "dynp_optimal.md")
     return parser.parse_args()
 
@@ -104,19 +113,36 @@ def by_size(steps: Sequence[Snapshot], count: int) -> list[Snapshot]:
     return size[:small] + evenly(size[small:], count - small)
 
 
-def paper_row(step: Snapshot, ours: GapStudy, asked: argparse.Namespace) -> dict[str, object]:
-    """Solve one step by the paper's model, beside ours."""
+def by_paper(step: Snapshot, kept: KeptPieces, asked: argparse.Namespace) -> dict[str, Any]:
+    """Solve one step by the paper's model, or take what is kept of it."""
+
+    def solve() -> dict[str, Any]:
+        found = solve_paper_model(step, asked.paper_seconds)
+        value = None if found.plan is None else plan_value(found.plan, "sldwa")
+        return {
+            "scale": found.scale,
+            "variables": found.variables,
+            "status": found.status,
+            "seconds": round(found.seconds, 1),
+            "value": value,
+        }
+
+    piece = kept.piece(f"step {step.now}, the paper's model, {asked.paper_seconds:g} s", solve)
+    assert piece is not None
+    return piece
+
+
+def paper_row(step: Snapshot, ours: GapStudy, found: dict[str, Any]) -> dict[str, object]:
+    """Return what the paper's model gives for one step, beside ours."""
     own = next(each for each in ours.steps if each.submission == step.now)
-    found = solve_paper_model(step, asked.paper_seconds)
-    print(f"paper's model at {step.now}: {found.status} after {found.seconds:.0f} s", flush=True)
-    value = None if found.plan is None else plan_value(found.plan, "sldwa")
+    value = found["value"]
     return {
         "submission": step.now,
         "jobs": len(step),
-        "time scale (min)": found.scale // 60,
-        "variables": f"{found.variables:,}",
-        "paper's model": found.status,
-        "seconds": f"{found.seconds:.1f}",
+        "time scale (min)": found["scale"] // 60,
+        "variables": f"{found['variables']:,}",
+        "paper's model": found["status"],
+        "seconds": f"{found['seconds']:.1f}",
         "SLDwA": "-" if value is None else f"{value:.6f}",
         "SLDwA of ours": f"{own.value:.6f}",
         "proven gap of ours %": f"{own.gap_percent:.3f}",
@@ -253,7 +279,7 @@ Made by `python -m papers.dynp_optimal --steps {asked.steps} --seconds {asked.se
 in {minutes:.0f} minutes, on one core of a machine that others used, too.
 
 The CTC log is replayed on {CORES} processors under `{POLICY}`. Of all steps with {FEWEST} to {MOST}
-waiting jobs {len(short.steps)} were taken by chance. Each has the best of FCFS, SJF and LJF ({best}
+waiting jobs {len(short.steps)} were taken at random. Each has the best of FCFS, SJF and LJF ({best}
 times the best), the best plan found, and a bound that holds for every plan, all at one-second
 precision. Values are SLDwA; ARTwW has the same best plans and the same ratios.
 
@@ -283,9 +309,10 @@ the plan with its proof {power["power"]:,.1f}; planning under all three policies
 ## The paper's model on the same steps
 
 Variables x_it, constraints 3 to 5, time scale by equation 6, jobs moved forward after solving; on
-HiGHS, at most {asked.paper_seconds:g} s a step. Half of the {len(paper)} steps are those with the
-smallest models, half are spread over all sizes. It finished on {len(finished)}; there our plan of
-{asked.seconds:g} s is equal or better on {matched}.
+SCIP, at most {asked.paper_seconds:g} s a step, started from the best plan of the three policies.
+Half of the {len(paper)} steps are those with the smallest models, half are spread over all sizes.
+It finished on {len(finished)}; there our plan of {asked.seconds:g} s is equal or better on
+{matched}.
 
 {markdown(paper)}
 """
