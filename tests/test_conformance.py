@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "conformance"
 FILES = sorted(FOLDER.glob("*.json"))
 CASES = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FILES}
 NEEDED = {"id", "submit", "runtime", "walltime", "cores"}
-NAMES = {"partition", "qos"}
+NAMES = {"partition", "qos", "reservation"}
 ASKED = {"most_nodes", "requested_nodes", "memory_per_node", "gpus_per_node", "exclusive"}
 
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))

@@ -36,6 +36,8 @@ BACKFILLS = ("none", "list", "easy", "conservative", "plan")
 DEEP = ("conservative(depth=1)", "conservative(depth=3)", "plan(depth=2)")
 POLICIES = [f"{order}+{backfill}" for order in ("fcfs", "sjf", "wfp3") for backfill in BACKFILLS]
 POLICIES += [f"fcfs+{backfill}" for backfill in DEEP]
+KEEPING = ("none+keep(share=0.3)", "list+keep(share=0.6,groups=1)", "easy+keep(share=0.3)")
+POLICIES += [f"group+{backfill}" for backfill in KEEPING]
 
 
 # -- against the twin ------------------------------------------------------------------------------
@@ -52,8 +54,12 @@ def machines(draw):
     limits = Limits(user=Amounts(cores=draw(st.sampled_from([None, 8]))))
     limits = draw(st.sampled_from([Limits(), limits, Limits(group=Amounts(jobs=3))]))
     begin = draw(st.integers(0, 60))
-    planned = draw(st.booleans())
-    outages = (Outage("a[1-2]", begin, begin + draw(st.integers(1, 40)), planned=planned),)
+    planned, reservation = draw(st.booleans()), draw(st.sampled_from(["", "", "course"]))
+    end = draw(st.sampled_from([None, begin + 5, begin + 30])) if reservation else begin + 20
+    outages = (
+        Outage("a[1-2]", begin, end, planned=planned or bool(reservation), reservation=reservation),
+        Outage("b1", 20, 45, planned=planned),
+    )
     return NodeCluster(
         kinds,
         partitions=(Partition("all", "a[1-3],b[1-2]", default=True), Partition("b", "b[1-2]")),
@@ -84,6 +90,8 @@ def workloads(draw):
                 st.sampled_from([-1, -1, 1, 2]),  # tasks per node
                 st.integers(-1, 6),  # after
                 st.integers(0, 9),  # think time
+                st.integers(0, 4),  # group
+                st.sampled_from([-1, -1, 0]),  # reservation
             ),
             min_size=1,
             max_size=16,
@@ -93,7 +101,7 @@ def workloads(draw):
     submit, runtime, beyond, cores, user, nodes, more, memory, gpus, type_, alone, part = columns[
         :12
     ]
-    tasks, after, think = columns[12:]
+    tasks, after, think, group, reservation = columns[12:]
     order = np.argsort(submit, kind="stable")
     extra = {
         "requested_nodes": nodes,
@@ -107,6 +115,7 @@ def workloads(draw):
         "account": np.full(len(submit), -1),
         "after": np.where(after < np.arange(len(submit)), after, -1) + (after >= 0),
         "think_time": think,
+        "reservation": reservation,
     }
     after = extra["after"]
     extra["after"] = np.where((after > 0) & (after <= np.arange(len(submit))), after, -1)
@@ -116,8 +125,14 @@ def workloads(draw):
         runtime + beyond,
         cores,
         user=user,
+        group=group,
         extra=extra,
-        labels={"user": ("u", "v"), "partition": ("all", "b"), "gpu_type": ("p", "q")},
+        labels={
+            "user": ("u", "v"),
+            "partition": ("all", "b"),
+            "gpu_type": ("p", "q"),
+            "reservation": ("course",),
+        },
     )
 
 
@@ -142,11 +157,13 @@ def test_engine_and_twin_agree_on_nodes(policy, machine, workload):
 # -- beside the pool -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backfill", [*BACKFILLS, *DEEP])
-@pytest.mark.parametrize("order", ["sjf", "wfp3"])
-def test_one_large_node_is_a_pool(order, backfill):
+ONE_NODE = [f"{order}+{backfill}" for order in ("sjf", "wfp3") for backfill in (*BACKFILLS, *DEEP)]
+
+
+@pytest.mark.parametrize("policy", [*ONE_NODE, *(f"group+{backfill}" for backfill in KEEPING)])
+def test_one_large_node_is_a_pool(policy):
     workload = random_workload(np.random.default_rng(7), 60 if UNCOMPILED else 300, 16)
-    policy, machine = f"{order}+{backfill}", NodeCluster((NodeKind("n1", 16),))
+    machine = NodeCluster((NodeKind("n1", 16),))
     pool = simulate(workload.replaced(extra={}), Cluster(16), policy)
     one = verify(simulate(workload.replaced(extra={}), machine, policy))
     assert one.start.tolist() == pool.start.tolist()
@@ -201,10 +218,22 @@ def test_a_job_that_can_never_start_is_named():
             simulate(jobs((0, 10, 60, 1), (99, 10, 60, 1)), machine, policy)
 
 
+def test_cores_are_kept_free_where_jobs_of_a_pool_wait_for_each_other():
+    work = jobs((0, 10, 10, 3), (0, 5, 5, 1), (1, 5, 5, 1), after=[-1, -1, 1])
+    work = work.replaced(group=[3, 3, 3])
+    schedule = verify(simulate(work, Cluster(4), "fcfs+easy+keep(share=0.25)"))
+    assert schedule.start.tolist() == [0, 10, 10]
+
+
+def test_a_job_waits_for_ever_for_a_reservation_without_an_end_that_has_no_room_for_it():
+    machine = NodeCluster(PAIR.kinds, outages=(Outage("n1", begin=0, reservation="course"),))
+    work = jobs((0, 10, 60, 8), reservation=["course"])
+    with pytest.raises(WorkloadError, match="job 1 can never start"):
+        simulate(work, machine, "fcfs+easy")
+
+
 def test_what_knows_only_cores_is_refused_on_nodes_in_one_sentence():
     work = jobs((0, 10, 60, 1))
-    with pytest.raises(PolicyError, match=r"^[^\n]*keeps a share of all cores free[^\n]*$"):
-        simulate(work, PAIR, "fcfs+easy+keep(share=0.3)")
     with pytest.raises(PolicyError, match=r"^[^\n]*reservations are made of cores[^\n]*$"):
         simulate(work, PAIR, "fcfs+plan", reservations=[Request(1, 0, 5, 9, 1)])
 
@@ -213,23 +242,14 @@ def test_what_knows_only_cores_is_refused_on_nodes_in_one_sentence():
 
 
 # Each policy's features and orders are compiled in each process: one is enough for the compiler.
-SEEDS = st.integers(0, 999) if UNCOMPILED else st.just(1)
-
-
-def without_keep(make, seed):
-    """Make a random policy none of whose strategies keeps cores free."""
-    for offset in range(100):
-        policy = make(np.random.default_rng(seed + 1000 * offset))
-        if all(strategy.keep is None for strategy in getattr(policy, "strategies", ())):
-            return policy
-    raise AssertionError("some policy keeps nothing free")
+SEEDS = st.integers(0, 999) if UNCOMPILED else st.just(11)  # whose rule base keeps cores free
 
 
 @pytest.mark.parametrize("make", [random_rule_base, random_self_tuning])
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(machine=machines(), workload=workloads(), seed=SEEDS)
 def test_engine_and_twin_agree_on_what_policies_choose_on_nodes(make, machine, workload, seed):
-    policy = without_keep(make, seed)
+    policy = make(np.random.default_rng(seed))
     try:
         schedule = verify(simulate(workload, machine, policy))
     except WorkloadError as error:

@@ -387,6 +387,7 @@ def test_a_job_on_nodes_that_are_reserved_for_others_is_told():
     swapped = replace(good, pieces=replace(good.pieces, place=np.array([1, 0])))
     told = " ".join(violations(swapped))
     assert "job 1 runs on 'n2' from 300 to 350, which the reservation 'course'" in told
-    # Other policies than Slurm's know no jobs of a reservation: they come when it is over.
+    # So it is under other policies than Slurm's.
     other = verify(simulate(work, machine, "fcfs+easy"))
-    assert other.start.tolist() == [600, 1]
+    assert other.start.tolist() == [300, 1]
+    assert places(other) == [["n1"], ["n2"]]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.cluster.alike import numbered
 from queuesmith.cluster.cluster import Cluster
 from queuesmith.cluster.features import Mask
 from queuesmith.cluster.node_cluster import NodeCluster
@@ -106,10 +107,11 @@ def _without_room(requests: JobRequests, nodes: NodeArrays) -> tuple[Mask, Mask]
         *(requests.cores_per_node, requests.memory_per_node, requests.memory_per_core),
         *(requests.gpus_per_node, requests.gpu_type, requests.cores_per_task),
     ]
-    rows, kind = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    kind = numbered(columns)
+    rows = np.stack(columns, axis=1)[_first_of_each(kind)]
     found = [_room_of(row, requests.node_sets[row[0]], nodes) for row in rows]
     crowded, short = (np.array(each, np.bool_) for each in zip(*found, strict=True))
-    return crowded[kind.ravel()], short[kind.ravel()]
+    return crowded[kind], short[kind]
 
 
 def _room_of(row: Ints, may: Mask, nodes: NodeArrays) -> tuple[bool, bool]:

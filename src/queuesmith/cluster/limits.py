@@ -55,6 +55,8 @@ class Amounts:
 
     def or_else(self, other: Amounts) -> Amounts:
         """Return these amounts, and those of another where these say nothing."""
+        if not other:
+            return self
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "gres"}
         filled = {n: getattr(other, n) if value is None else value for n, value in own.items()}
         return Amounts(**filled, gres={**other.gres, **self.gres})

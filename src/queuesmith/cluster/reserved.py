@@ -22,24 +22,10 @@ def reservation_numbers(machine: NodeCluster) -> Ints:
 
 def from_reservations(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
     """Return when each job can start: not before its reservation begins."""
-    return _not_before(workload, machine, requests, [each.begin for each in machine.outages])
-
-
-def after_reservations(workload: Workload, machine: NodeCluster, requests: JobRequests) -> Ints:
-    """Return when each job can start that does not run inside its reservation: when that is over.
-
-    Only ``slurm(...)`` lets jobs run inside of reservations.
-    """
-    return _not_before(workload, machine, requests, [each.end for each in machine.outages])
-
-
-def _not_before(
-    workload: Workload, machine: NodeCluster, requests: JobRequests, instants: list[int | None]
-) -> Ints:
     eligible = requests.eligible
-    for number, instant in zip(reservation_numbers(machine), instants, strict=True):
-        if number >= 0 and instant is not None:
-            second = instant - (workload.epoch or 0)
+    for number, outage in zip(reservation_numbers(machine), machine.outages, strict=True):
+        if number >= 0 and outage.begin is not None:
+            begin = outage.begin - (workload.epoch or 0)
             own = requests.reservation == number
-            eligible = np.where(own, np.maximum(eligible, second), eligible)
+            eligible = np.where(own, np.maximum(eligible, begin), eligible)
     return eligible

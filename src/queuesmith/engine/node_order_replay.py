@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.base.errors import WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
 from queuesmith.engine.asked import asked_by, own_columns
@@ -38,12 +38,10 @@ class NodeOrderRun:
 
     def __init__(self, packed: Packed, policy: Policy) -> None:
         assert isinstance(packed.cluster, NodeCluster)
-        if policy.keep is not None:
-            raise no_keep(policy, packed.cluster)
         order = policy.order
         self._packed, self._order = packed, order
         self._backfill = BACKFILL_CODES[policy.backfill]
-        self._rank = packed.rank(order) if order.fixed else None
+        self._rank = packed.rank(order, policy.keep) if order.fixed else None
         own = own_columns(packed.log, [order])
         self._scorer = score_nobody if order.fixed else compile_scorer(order, own)
         load(self._scorer)
@@ -55,11 +53,12 @@ class NodeOrderRun:
             packed.cluster.cores,
             packed.usage([order]),
             rank=None if planned else self._rank,
+            keep=packed.keep(policy.keep),
             scored=not order.fixed,
             planned=planned,
             asked=asked_by(packed.log, [] if order.fixed else [order]),
         )
-        self._state = node_replay(replay, packed, planned=planned)
+        self._state = node_replay(replay, packed, planned=planned, keeps=[policy.keep])
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
 
@@ -87,15 +86,6 @@ class NodeOrderRun:
     def pieces(self) -> Pieces:
         """The parts of jobs on nodes."""
         return pieces_on_nodes(self._state)
-
-
-def no_keep(policy: object, machine: NodeCluster) -> PolicyError:
-    """Return the error for a policy that keeps cores free on a machine of nodes."""
-    return PolicyError(
-        f"policy '{policy}' keeps a share of all cores free, but the cores of machine "
-        f"'{machine.name}' are on nodes. Leave keep(...) out, or give the machine as "
-        f"cores={machine.cores}."
-    )
 
 
 def check_all_started(state: NodeReplay, workload: Workload, machine: str) -> None:

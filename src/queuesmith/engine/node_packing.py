@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from queuesmith.cluster.requests import (
     NodeArrays,
     node_arrays,
 )
-from queuesmith.cluster.reserved import after_reservations
+from queuesmith.cluster.reserved import from_reservations, reservation_numbers
 from queuesmith.engine.cancelled import cancel_times, in_order_of_cancels
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.node_state import (
+    ATTEMPT_ROWS,
+    END,
     FREE_CORES,
     FREE_GPUS,
     FREE_MEMORY,
+    KEEPING,
     LATER_ROWS,
     LEAST_LATER,
     LEAST_ROWS,
@@ -36,6 +40,7 @@ from queuesmith.engine.kernels.node_state import (
 )
 from queuesmith.engine.kernels.replay import Replay
 from queuesmith.engine.packing import Packed, frozen
+from queuesmith.policy.keep import Keep
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
 from queuesmith.workload.workload import Ints
@@ -45,7 +50,9 @@ from queuesmith.workload.workload import Ints
 RELEASES_KEPT = 4096
 
 
-def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
+def node_replay(
+    replay: Replay, packed: Packed, *, planned: bool, keeps: Sequence[Keep | None] = ()
+) -> NodeReplay:
     """Return a replay on nodes in which nothing has happened yet, with all the room it will need.
 
     Parameters
@@ -56,11 +63,13 @@ def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
         The jobs and their machine, which has nodes.
     planned
         Whether many jobs have reservations at once.
+    keeps
+        What each line keeps free.
     """
     workload, machine = packed.workload, packed.cluster
     assert isinstance(machine, NodeCluster)
     requests, limits = packed.requests()
-    requests = requests._replace(eligible=after_reservations(workload, machine, requests))
+    requests = requests._replace(eligible=from_reservations(workload, machine, requests))
     arrays = node_arrays(machine)
     count, counters = len(workload), _counters(replay, arrays)
     after, think = predecessors(workload)
@@ -76,13 +85,14 @@ def node_replay(replay: Replay, packed: Packed, *, planned: bool) -> NodeReplay:
         start=replay.start,
         started=replay.started,
         board=board._replace(
-            job=_job_table(workload, board, requests, limits, (after, think), len(arrays.cores))
+            job=_job_table(workload, board, requests, limits, (after, think), len(arrays.cores)),
+            shares=_shares(keeps, machine.cores),
         ),
         cancels=_frozen(in_order_of_cancels(cancel_times(workload))),
         arrival=_frozen(alone[np.argsort(requests.eligible[alone], kind="stable")]),
         newcomers=np.zeros(count, np.int64),
         dependents=np.zeros((2, count), np.int64),
-        attempts=np.full((4, len(board.shapes)), NOBODY, np.int64),
+        attempts=np.full((ATTEMPT_ROWS, len(board.shapes)), NOBODY, np.int64),
         released=np.zeros(RELEASES_KEPT, np.int64),
         limits=_frozen(limits.of_jobs),
         amounts=_frozen(limits.amounts),
@@ -95,10 +105,18 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return frozen(np.ascontiguousarray(array))
 
 
+def _shares(keeps: Sequence[Keep | None], cores: int) -> NDArray[np.float64]:
+    """Return what is kept free in each line; nothing at all where none keeps a core."""
+    if not any(keep is not None and keep.cores(cores) for keep in keeps):
+        return frozen(np.empty(0))
+    return frozen(np.array([0.0 if keep is None else keep.share for keep in keeps]))
+
+
 def _counters(replay: Replay, arrays: NodeArrays) -> Ints:
     counters = np.zeros(NODE_COUNTERS, np.int64)
     counters[: len(replay.counters)] = replay.counters
     counters[LEAST_LATER] = NO_LAYER
+    counters[KEEPING] = NOBODY
     rows = FREE_GPUS + arrays.gpus.shape[1]
     for layer, place in enumerate((LATER_ROWS, LEAST_ROWS, PROBE_ROWS), 1):
         counters[place] = NOW_ROWS + layer * rows
@@ -118,8 +136,8 @@ def _board(
     pieces = int(_most_pieces(requests, len(arrays.cores)).sum())
     by_weight = np.argsort(arrays.weight, kind="stable")
     lists = [by_weight[member[by_weight]] for member in requests.node_sets]
-    first, outages = _outages(workload, machine)
-    ends = outages[1]
+    first, outages = _outages(workload, machine, requests)
+    ends = outages[END]
     columns = (arrays.cores, arrays.memory, arrays.threads_per_core, arrays.weight)
     shape, shapes = _shapes(workload, machine, requests, arrays)
     return Board(
@@ -137,6 +155,7 @@ def _board(
         count=np.zeros(count, np.int32),
         histogram=np.zeros((2, 2 * (highest + 1)), np.int64),
         bookings=np.zeros((2, 2 * count + 2 if planned else 0), np.int64),
+        shares=frozen(np.empty(0)),
         counters=counters,
     )
 
@@ -154,18 +173,27 @@ def _known(arrays: NodeArrays) -> Ints:
     return known
 
 
-def _outages(workload: Workload, machine: NodeCluster) -> tuple[Ints, Ints]:
-    """Return where the outages of each node stand, and their begins, ends, and who is planned."""
+def _outages(workload: Workload, machine: NodeCluster, requests: JobRequests) -> tuple[Ints, Ints]:
+    """Return where the outages of each node stand, and their table.
+
+    A reservation is an outage for all but its own jobs. For these, up to its end, all other nodes
+    are out, and on its nodes nothing runs across the end: as if they were out for no time then.
+    """
     epoch = workload.epoch or 0
-    rows: list[list[tuple[int, int, int]]] = [[] for _ in machine.node_names]
-    for outage in machine.outages:
+    rows: list[list[tuple[int, int, int, int]]] = [[] for _ in machine.node_names]
+    asked_for = set(requests.reservation.tolist())
+    for number, outage in zip(reservation_numbers(machine).tolist(), machine.outages, strict=True):
         begin = -NEVER if outage.begin is None else outage.begin - epoch
         end = NEVER if outage.end is None else outage.end - epoch
-        for node in outage.nodes or machine.node_names:
-            rows[machine.node_index[node]].append((begin, end, outage.planned))
+        inside = {machine.node_index[node] for node in outage.nodes or machine.node_names}
+        for node in inside:
+            rows[node].append((begin, end, outage.planned, NOBODY if number < 0 else 2 * number))
+        if number >= 0 and number in asked_for:
+            for node, row in enumerate(rows):
+                row.append((end if node in inside else -NEVER, end, 1, 2 * number + 1))
     first = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     flat = [each for row in rows for each in row]
-    return first, np.array(flat, np.int64).reshape(-1, 3).T
+    return first, np.array(flat, np.int64).reshape(-1, 4).T
 
 
 # -- jobs ------------------------------------------------------------------------------
@@ -226,7 +254,7 @@ def _shapes(
     columns = [
         *(least, most, requests.cores, per_node, requests.cores_per_task, *memory),
         *(requests.gpus_per_node, requests.gpu_type, requests.exclusive, requests.node_set),
-        *(user if by_user else np.full_like(user, NOBODY), plain),
+        *(user if by_user else np.full_like(user, NOBODY), plain, requests.reservation),
     ]
     assert len(columns) == SHAPE_COLUMNS
     if machine.outages:

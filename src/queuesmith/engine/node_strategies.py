@@ -12,12 +12,12 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.engine.kernels.node_rule_based_replay import run_rule_based_on_nodes
 from queuesmith.engine.kernels.node_self_tuning_replay import run_self_tuning_on_nodes
 from queuesmith.engine.kernels.node_strategy_queue import NodeStrategyQueue
-from queuesmith.engine.node_order_replay import check_all_started, no_keep, pieces_on_nodes
+from queuesmith.engine.node_order_replay import check_all_started, pieces_on_nodes
 from queuesmith.engine.node_packing import node_replay
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.rule_based_replay import RuleBasedRun
 from queuesmith.engine.self_tuning_replay import SelfTuningRun
-from queuesmith.engine.strategy_queue import StrategyLines
+from queuesmith.engine.strategy_queue import StrategyLines, fixed_lines
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.pieces import Pieces
 
@@ -28,10 +28,8 @@ class _NodeStrategyLines(StrategyLines):
     def __init__(self, packed: Packed, strategies: Sequence[Policy], *, bookings: int = 0) -> None:
         super().__init__(packed, strategies, bookings=bookings)
         assert isinstance(packed.cluster, NodeCluster)
-        keeping = next((s for s in strategies if s.keep is not None), None)
-        if keeping is not None:
-            raise no_keep(keeping, packed.cluster)
-        state = node_replay(self.pool.replay, packed, planned=True)
+        keeps = [line.keep for line in fixed_lines(strategies)]
+        state = node_replay(self.pool.replay, packed, planned=True, keeps=keeps)
         pool = self.pool
         self.pool = NodeStrategyQueue(  # type: ignore[assignment]
             state, pool.lines, pool.following, pool.preceding, pool.strategies, pool.parameters

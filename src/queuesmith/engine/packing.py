@@ -115,8 +115,10 @@ class Packed:
         if keep is None:
             return nothing_kept(1)[0]  # type: ignore[no-any-return]
         cores = self.cluster.cores
+        # On nodes it depends on where a job may run: see kernels/node_keeping.py.
+        kept = 0 if isinstance(self.cluster, NodeCluster) else keep.cores(cores)
         favoured = np.count_nonzero(self._favoured(keep))
-        return frozen(np.array([favoured, keep.cores(cores), cores], np.int64))
+        return frozen(np.array([favoured, kept, cores], np.int64))
 
     def _favoured(self, keep: Keep) -> NDArray[np.bool_]:
         group: NDArray[np.int64] = self.jobs.group

@@ -159,10 +159,9 @@ class Replay:
 def queues_cancelled(policy: AnyPolicy) -> bool:
     """Tell whether jobs that were cancelled while they waited stand in the queue of a policy.
 
-    So they do under slurm(...) and under an order with a backfill that keeps no cores free; others
-    leave them out.
+    So they do under slurm(...) and under an order with a backfill; others leave them out.
     """
-    return isinstance(policy, Slurm) or (isinstance(policy, Policy) and policy.keep is None)
+    return isinstance(policy, Slurm | Policy)
 
 
 def _prepared_with_cancelled(packed: Packed, policy: AnyPolicy) -> RunWithCancelled | None:

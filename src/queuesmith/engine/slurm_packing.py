@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.alike import numbered
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import (
     JobRequests,
@@ -125,6 +126,8 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             job=_zeros(pieces),
             next=_zeros(pieces),
             first=np.full(node_count, -1, np.int64),
+            gone=np.full(node_count, -1, np.int64),
+            known=_zeros(node_count),
         ),
         running=SlurmRunning(
             end=_zeros(held + 1),
@@ -366,7 +369,7 @@ def _jobs(
             len(partitions) + requests.reservation,
         ),
         SHAPE: shapes,
-        KIND: _numbered([shapes, -(-workload.walltime // 60)]),
+        KIND: numbered([shapes, -(-workload.walltime // 60)]),
         FIRST_PIECE: np.cumsum(room) - room,
         FOLLOWER: follower,
         NEXT_FOLLOWER: next_follower,
@@ -389,15 +392,4 @@ def _shapes(workload: Workload, requests: JobRequests) -> Ints:
     ]
     if (requests.exclusive == EXCLUSIVE_USER).any():  # then it matters whose jobs are on a node
         columns.append(workload.user)
-    return _numbered(columns)
-
-
-def _numbered(columns: list[NDArray[Any]]) -> Ints:
-    """Return the number of each row among the rows that differ."""
-    numbers = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        # Column by column: comparing whole rows takes many times as long.
-        own = np.unique(column, return_inverse=True)[1].ravel()
-        both = numbers * (int(own.max()) + 1) + own
-        numbers = np.unique(both, return_inverse=True)[1].ravel()
-    return numbers
+    return numbered(columns)

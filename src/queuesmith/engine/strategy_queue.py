@@ -83,6 +83,11 @@ def _line(strategy: Policy) -> Policy:
     return replace(strategy, backfill="none", depth=None)
 
 
+def fixed_lines(strategies: Sequence[Policy]) -> list[Policy]:
+    """Return the lines in which jobs keep their places, in the order of their numbers."""
+    return _lines(tuple(strategies))[0]
+
+
 @functools.lru_cache(maxsize=64)
 def _lines(strategies: tuple[Policy, ...]) -> tuple[list[Policy], list[Policy]]:
     """Return the lines in which jobs keep their places, and those whose order changes."""

@@ -20,7 +20,8 @@ class Keep:
     Parameters
     ----------
     share
-        The part of the machine's cores that others leave free, from 0 to less than 1.
+        The part of the machine's cores that others leave free, from 0 to less than 1; on nodes, of
+        the cores of those that the job may use and that are there.
     groups
         Groups 1 up to this one are favoured.
     """

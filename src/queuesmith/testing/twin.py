@@ -18,7 +18,7 @@ import numpy as np
 
 from queuesmith.cluster import Cluster
 from queuesmith.engine.asked import visible_columns
-from queuesmith.policy import Policy
+from queuesmith.policy import Keep, Policy
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.policy.view import Job, Machine, job_view
 from queuesmith.schedule.reservations import Request, RequestAnswer
@@ -74,7 +74,7 @@ class Twin(ABC):
         self.running: list[Task] = []
         self.requests = sorted(requests, key=lambda request: (request.submit, request.id))
         self.answers: list[RequestAnswer] = []
-        self.kept = 0  # cores that a job must leave free in the pass that runs
+        self.keep: Keep | None = None  # what a job must leave free in the pass that runs
         self.depth: float = math.inf  # how many jobs that do not start now are planned
         self.booked: list[Request] = []  # advance reservations that were accepted
 
@@ -183,16 +183,22 @@ class Twin(ABC):
         others = [task for task in self.waiting if not policy.keep.favours(task.group)]
         self.waiting = [task for task in self.waiting if task not in others]
         backfill(bool(ended), newcomers)
-        if not self.waiting:
-            self.waiting, others = others, []
-            self.kept = policy.keep.cores(self.cluster.cores)
+        if not self.somebody_is_held_up():
+            favoured, self.waiting, others = self.waiting, others, []
+            self.keep = policy.keep
             backfill(bool(ended), newcomers)
-            self.kept = 0
+            self.keep = None
+            self.waiting = favoured + self.waiting
         self.waiting += others
+
+    def somebody_is_held_up(self) -> bool:
+        """Tell whether one of those whom a pass looked at waits for cores."""
+        return bool(self.waiting)
 
     def room_for_start(self, task: Task) -> int:
         """Return how many cores must be free for a job to start."""
-        return min(task.cores + self.kept, self.cluster.cores)
+        machine = self.cluster.cores
+        return min(task.cores + (self.keep.cores(machine) if self.keep else 0), machine)
 
     def start(self, task: Task) -> None:
         """Let a job run from now on."""

@@ -45,9 +45,7 @@ class RuleBasedTwin(Twin):
         self.ended += ended
         if not any(task.cores <= self.free for task in self.waiting):
             return  # whatever is chosen, nobody can start
-        machine = self.cluster.cores
-        keeping = any(s.keep and s.keep.cores(machine) for s in self.policy.strategies)
-        if len(self.waiting) == 1 and not keeping:
+        if len(self.waiting) == 1 and not self.some_strategy_keeps():
             self.start(self.waiting[0])  # whatever is chosen, this job starts
             return
         features = find_features(self.policy.features)
@@ -59,6 +57,11 @@ class RuleBasedTwin(Twin):
         self.chosen.append(strategy)
         self.deciding.append(tuple(rule for _, rule in choices))
         self.play(self.policy.strategies[strategy], ended, newcomers)
+
+    def some_strategy_keeps(self) -> bool:
+        """Tell whether a strategy keeps cores free, so that one job may wait alone."""
+        machine = self.cluster.cores
+        return any(s.keep and s.keep.cores(machine) for s in self.policy.strategies)
 
     def state(self) -> State:
         """Return what features are computed from."""

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import job_requests, node_arrays
-from queuesmith.cluster.reserved import after_reservations
+from queuesmith.cluster.reserved import from_reservations, reservation_numbers
 from queuesmith.engine.cancelled import cancel_times
 from queuesmith.testing.twin import Task, tasks_of
 from queuesmith.workload import Workload
@@ -27,6 +29,16 @@ class Part(NamedTuple):
     node: int
     cores: int
     gpus: tuple[int, ...]
+
+
+class Away(NamedTuple):
+    """A time during which nodes are out, or for the jobs of a reservation alone."""
+
+    nodes: set[int]
+    begin: int
+    end: int
+    planned: bool
+    reservation: int
 
 
 @dataclass(eq=False)
@@ -56,13 +68,16 @@ class Nodes:
         self.user = workload.user
         epoch = workload.epoch or 0
         self.outages = [
-            (
+            Away(
                 {machine.node_index[n] for n in outage.nodes or machine.node_names},
                 -NEVER if outage.begin is None else outage.begin - epoch,
                 NEVER if outage.end is None else outage.end - epoch,
                 outage.planned,
+                number,
             )
-            for outage in machine.outages
+            for outage, number in zip(
+                machine.outages, reservation_numbers(machine).tolist(), strict=True
+            )
         ]
 
     def held_cores(self, task: NodeTask, part: Part) -> int:
@@ -96,12 +111,25 @@ class Nodes:
         most = int(self.asks.most_nodes[task.place])
         return max(most, self.least(task)) if most else len(self.arrays.cores)
 
-    def is_there(self, node: int, now: int, begin: int, end: int) -> bool:
-        """Tell whether a node is there for so long, as far as one knows by now."""
-        return not any(
-            node in nodes and first < end and last > begin and (planned or first <= now)
-            for nodes, first, last, planned in self.outages
-        )
+    def may_use(self, task: NodeTask) -> list[int]:
+        """Return the nodes that a job may use, whether they are there or not."""
+        return [int(n) for n in np.flatnonzero(self.asks.node_sets[self.asks.node_set[task.place]])]
+
+    def is_there(self, task: NodeTask, node: int, now: int, begin: int, end: int) -> bool:
+        """Tell whether a node is there for a job for so long, as far as one knows by now.
+
+        Until its reservation is over, a job is on its nodes and ends in time.
+        """
+        own = self.asks.reservation[task.place]
+        for away in self.outages:
+            if own >= 0 and away.reservation == own:
+                if begin < away.end and (node not in away.nodes or end > away.end):
+                    return False
+            elif not (away.planned or away.begin <= now):
+                continue  # nobody knows of it
+            elif node in away.nodes and away.begin < end and away.end > begin:
+                return False
+        return True
 
     def room(
         self, task: NodeTask, node: int, instants: Iterable[int], others: Sequence[NodeTask]
@@ -148,7 +176,7 @@ class Nodes:
 def node_tasks(workload: Workload, machine: NodeCluster) -> list[NodeTask]:
     """Return the jobs of a workload, ready to be replayed on nodes."""
     asks = job_requests(workload, machine)
-    eligible = after_reservations(workload, machine, asks)
+    eligible = from_reservations(workload, machine, asks)
     after, think = predecessors(workload)
     cancelled = cancel_times(workload).tolist()
     tasks = [

@@ -37,6 +37,7 @@ class NodeTwin(Twin):
     nodes: Nodes
     easy_head: NodeTask | None = None  # who has EASY's reservation in the pass that runs
     shadow: int = NEVER
+    held_up: bool = False  # whether a job waits that keeps to its limits
 
     # -- events ----------------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ class NodeTwin(Twin):
             self.running = [task for task in self.running if task not in ended]
             gone = [task for task in self.waiting if _cancelled(task) == self.now]
             self.waiting = [task for task in self.waiting if task not in gone]
-            back = any(end == self.now for _, _, end, _ in self.nodes.outages)
+            back = any(away.end == self.now for away in self.nodes.outages)
             newcomers = [task for task in self.coming if self.arrival(task) == self.now]
             self.coming = [task for task in self.coming if task not in newcomers]
             self.waiting += newcomers
@@ -83,7 +84,7 @@ class NodeTwin(Twin):
         yield from (task.reserved for task in self.waiting if task.reserved is not None)
         yield from (_cancelled(task) for task in self.waiting)
         if self.waiting:
-            yield from (end for _, _, end, _ in self.nodes.outages if end > self.now)
+            yield from (away.end for away in self.nodes.outages if away.end > self.now)
 
     @property
     def free(self) -> int:
@@ -123,8 +124,8 @@ class NodeTwin(Twin):
     ) -> dict[int, int]:
         """Return the nodes on which a job has room at all those instants, and how much."""
         nodes = self.nodes
-        may = np.flatnonzero(nodes.asks.node_sets[nodes.asks.node_set[task.place]])
-        there = [int(n) for n in may if nodes.is_there(int(n), self.now, instants[0], end)]
+        may = nodes.may_use(task)
+        there = [node for node in may if nodes.is_there(task, node, self.now, instants[0], end)]
         found = {node: nodes.room(task, node, instants, others) for node in there}
         return {node: room for node, room in found.items() if room > 0}
 
@@ -246,10 +247,52 @@ class NodeTwin(Twin):
         if self.now + task.walltime > self.shadow and self.easy_head is not None:
             instants, others = [self.now, self.shadow], [*others, self.easy_head]
         parts = self.nodes_for(task, instants, self.now + task.walltime, others)
-        if parts:
+        starts = bool(parts) and self.leaves_enough(task, parts, self.now)
+        if starts and len(instants) > 1:
+            starts = self.leaves_enough_for_head(task, parts)
+        if starts:
             task.parts = parts
             self.start(task)
-        return bool(parts)
+        self.held_up |= not starts
+        return starts
+
+    def play(self, policy: Policy, ended: list[Task], newcomers: list[Task]) -> None:
+        """Run one scheduling pass by an order and a backfill."""
+        self.held_up = False
+        super().play(policy, ended, newcomers)
+
+    def somebody_is_held_up(self) -> bool:
+        """Tell whether a job waits for nodes: one that is over a limit holds nobody up."""
+        return self.held_up
+
+    # -- cores that are kept free ----------------------------------------------------------
+
+    def leaves_enough(self, task: NodeTask, parts: Sequence[Part], time: int) -> bool:
+        """Tell whether a job that starts then leaves as many cores free as it must.
+
+        They are a share of the nodes that it may use and that are there.
+        """
+        if self.keep is None:
+            return True
+        nodes = self.nodes
+        there = [
+            n for n in nodes.may_use(task) if nodes.is_there(task, n, self.now, time, time + 1)
+        ]
+        free = sum(self.cores_left(node, [time], self._placed(False)) for node in there)
+        all_cores = sum(int(nodes.arrays.cores[node]) for node in there)
+        held = sum(nodes.held_cores(task, part) for part in parts)
+        return free >= min(held + self.keep.cores(all_cores), all_cores)
+
+    def leaves_enough_for_head(self, task: NodeTask, parts: list[Part]) -> bool:
+        """Tell whether the first job could still start as reserved beside one that starts now."""
+        head = self.easy_head
+        assert head is not None
+        task.parts, task.start = parts, self.now
+        self.running.append(task)
+        enough = self.leaves_enough(head, head.parts, self.shadow)
+        self.running.remove(task)
+        task.start = None
+        return enough
 
     def _none(self, released: bool, newcomers: list[Task]) -> None:
         for task in list(self.waiting):
@@ -280,7 +323,7 @@ class NodeTwin(Twin):
             assert isinstance(task, NodeTask)
             end = self.now + task.walltime
             failed = task.reserved == self.now and not all(
-                self.nodes.is_there(part.node, self.now, self.now, end) for part in task.parts
+                self.nodes.is_there(task, part.node, self.now, self.now, end) for part in task.parts
             )
             if task.reserved is not None and (self.released or failed):
                 self.reserve(task)
@@ -341,12 +384,12 @@ class NodeTwin(Twin):
             begin = other.start if other.start is not None else other.reserved
             assert begin is not None
             changes |= {begin, begin + other.walltime}
-        returns = {end for _, _, end, _ in self.nodes.outages if end < NEVER}
+        returns = {away.end for away in self.nodes.outages if away.end < NEVER}
         for begin in sorted({self.now, *(t for t in changes | returns if t > self.now)}):
             end = begin + task.walltime
             instants = [begin, *sorted(t for t in changes if begin < t < end)]
             parts = self.nodes_for(task, instants, end, others, busiest)
-            if parts:
+            if parts and self.leaves_enough(task, parts, begin):
                 return begin, parts
         return None, []
 
@@ -364,7 +407,7 @@ class NodeRuleBasedTwin(NodeTwin, RuleBasedTwin):
 
     def pass_over(self, ended: list[Task], newcomers: list[Task]) -> None:
         """Let the rules choose a strategy where there is a choice, and play it."""
-        if len(self.waiting) == 1:
+        if len(self.waiting) == 1 and not self.some_strategy_keeps():
             self.ended += ended
             self.try_start(self.waiting[0])  # whatever is chosen, it starts where it can
             return

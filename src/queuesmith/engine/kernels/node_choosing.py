@@ -41,6 +41,7 @@ from queuesmith.engine.kernels.node_state import (
     PIECE_NODE,
     PLAIN,
     PLANNED,
+    RESERVATION,
     ROOM,
     SET,
     SHAPE,
@@ -48,6 +49,7 @@ from queuesmith.engine.kernels.node_state import (
     THREADS,
     USER,
     WEIGHT,
+    WHOM,
     rows_of_layer,
 )
 
@@ -63,15 +65,22 @@ BY_WEIGHT, WHATEVER_THEY_WEIGH = np.bool_(True), np.bool_(False)
 
 
 @kernel
-def is_there(board, node, now, begin, end):
-    """Tell whether a node is there from an instant to another, as far as one knows by now.
+def concerns(whom, reservation):
+    """Tell whether an outage is one for jobs of a reservation, or for those of none."""
+    return whom == NOBODY or (reservation == whom >> 1) == (whom & 1 == 1)
+
+
+@kernel
+def is_there(board, ask, node, now, begin, end):
+    """Tell whether a node is there for a job from an instant to another, as far as one knows.
 
     Outages that are not planned are known once they have begun.
     """
     outage = board.outage
     for i in range(board.node[FIRST_OUTAGE, node], board.node[LAST_OUTAGE, node]):
         known = outage[PLANNED, i] != 0 or outage[BEGIN, i] <= now
-        if known and outage[BEGIN, i] < end and outage[END, i] > begin:
+        during = outage[BEGIN, i] < end and outage[END, i] > begin
+        if known and during and concerns(outage[WHOM, i], ask[RESERVATION]):
             return False
     return True
 
@@ -149,7 +158,7 @@ def find_room(board, ask, mode, now, begin, end):
         node = board.in_set[i]
         rows = rows_of(known, counters, node, mode)
         cores = room_on(ask, board.node, known, rows, kinds, node)
-        if cores > 0 and is_there(board, node, now, begin, end):
+        if cores > 0 and is_there(board, ask, node, now, begin, end):
             known[ROOM, node] = cores
             known[CANDIDATE, count] = node
             count += 1

@@ -14,6 +14,7 @@ from queuesmith.engine.kernels.node_choosing import (
     suffices,
     write_pieces,
 )
+from queuesmith.engine.kernels.node_keeping import spare_cores
 from queuesmith.engine.kernels.node_state import (
     BOOKED_ENDS,
     EXTRA,
@@ -21,6 +22,7 @@ from queuesmith.engine.kernels.node_state import (
     FREE_CORES,
     FREE_GPUS,
     GIVE_BACK,
+    HEAD,
     LATER,
     LATER_ROWS,
     LATER_STAMP,
@@ -39,6 +41,7 @@ from queuesmith.engine.kernels.node_state import (
     SEEN,
     SET,
     SHAPE,
+    SPARE,
     TAKE,
     apply_piece,
     begin_layer,
@@ -172,7 +175,9 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
             candidates, room = find_room_in_window(board, running, ask, now, time, end, due, booked)
             if suffices(ask, candidates, room):
                 chosen = choose(board, ask, candidates, WINDOW, first)
-                if chosen > 0:
+                spare = spare_cores(board, job, chosen, WINDOW, now, time) if chosen > 0 else -1
+                if spare >= 0:
+                    counters[SPARE] = spare
                     return time, chosen
             elif counters[BOOKED_ENDS] == 0 and len(board.returns) == 0:
                 count, total = candidates, room
@@ -212,6 +217,7 @@ def reserve_nodes(board, running, attempts, job, walltime, now):
     reserve_nothing(counters)
     if shadow == NEVER:
         return shadow
+    counters[HEAD] = job
     write_pieces(board, job, count, WINDOW)
     begin_layer(counters, LEAST_LATER)
     ask, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]

@@ -19,7 +19,7 @@ from queuesmith.engine.kernels.constants import (
     STARTED,
     TAIL,
 )
-from queuesmith.engine.kernels.line import join_line, leave_line
+from queuesmith.engine.kernels.line import FAVOURED, join_line, leave_line
 from queuesmith.engine.kernels.node_events import (
     arrive_on_nodes,
     finish,
@@ -52,6 +52,7 @@ def run_fixed_on_nodes(state, rank, backfill):
     """Replay all jobs on nodes under a fixed order: none, list or EASY."""
     line, counters = state.line, state.counters
     head, shadow = np.int64(NOBODY), np.int64(NEVER)
+    alike = line.keep[FAVOURED] == 0 and len(state.board.shares) == 0
     now = next_instant_on_nodes(state)
     while now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
@@ -63,7 +64,7 @@ def run_fixed_on_nodes(state, rank, backfill):
         count = arrive_on_nodes(state, now)
         job = state.newcomers[0]
         passing = count > 0 or counters[ARRIVED] > counters[STARTED]
-        if count == 1 and not released and (head == NOBODY or rank[job] > head):
+        if alike and count == 1 and not released and (head == NOBODY or rank[job] > head):
             # Since the last pass only time has passed and this job has come, so no other can
             # start: it would have started then.
             may = (head == NOBODY or backfill != NONE) and not over_limit(state, job)
@@ -76,7 +77,7 @@ def run_fixed_on_nodes(state, rank, backfill):
                 newcomer = state.newcomers[i]
                 join_line(state.jobs, line, rank[newcomer], newcomer)
         if passing:
-            head, shadow = start_in_line_on_nodes(state, line, now, backfill)
+            head, shadow = start_in_line_on_nodes(state, line, np.int64(0), now, backfill)
         now = next_instant_on_nodes(state)
     finish(state)
 

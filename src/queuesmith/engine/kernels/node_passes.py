@@ -19,7 +19,7 @@ from queuesmith.engine.kernels.constants import (
     TAIL,
     TOO_WIDE,
 )
-from queuesmith.engine.kernels.line import leave_line, next_in_line
+from queuesmith.engine.kernels.line import FAVOURED, leave_line, next_in_line
 from queuesmith.engine.kernels.node_choosing import (
     FULLEST,
     LONG,
@@ -40,11 +40,13 @@ from queuesmith.engine.kernels.node_future import (
     reserve_nodes,
     reserve_nothing,
 )
+from queuesmith.engine.kernels.node_keeping import leaves_enough, may_leave_enough
 from queuesmith.engine.kernels.node_state import (
     BOOKED_ENDS,
     EXTRA,
     FIRST_PIECE,
     FREE_CORES,
+    KEEPING,
     LATER_ROWS,
     LEAST_LATER,
     LEAST_ROWS,
@@ -118,8 +120,10 @@ def start_if_it_fits(state, job, now, shadow):
     """Start a job where nodes have room for it that the reservation leaves; tells whether."""
     board, end = state.board, now + state.jobs.walltime[job]
     mode = LONG if end > shadow else NOW
+    if not may_leave_enough(board, state.attempts, job, now):
+        return False
     count = find_nodes(board, state.attempts, state.released, job, now, end, mode)
-    if count == 0:
+    if count == 0 or not leaves_enough(board, job, count, mode, now):
         return False
     write_pieces(board, job, count, mode)
     take_nodes(board, job, mode)
@@ -138,15 +142,19 @@ def reserve_for(state, job, now):
 
 
 @kernel
-def start_in_line_on_nodes(state, line, now, backfill):
-    """Run one scheduling pass over a line: none, list or EASY.
+def start_in_line_on_nodes(state, line, number, now, backfill):
+    """Run one scheduling pass over a line, of which the number is given: none, list or EASY.
 
-    Returns who is first in line then of those who keep to all limits, and its reservation.
+    While one who is favoured waits, others have no turn. Returns who is first in line then of those
+    who keep to all limits, and its reservation.
     """
     counters, shadow, head = state.counters, np.int64(NEVER), np.int64(NOBODY)
+    favoured, shares = line.keep[FAVOURED], state.board.shares
+    keeps = number < len(shares) and shares[number] > 0
     reserve_nothing(counters)
     place = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0)
-    while place != NOBODY:
+    while place != NOBODY and not (head != NOBODY and head < favoured <= place):
+        counters[KEEPING] = number if keeps and place >= favoured else NOBODY
         job = np.int64(line.job[place])  # one type of whole numbers, compiled once
         if not over_limit(state, job):
             if start_if_it_fits(state, job, now, shadow):
@@ -154,7 +162,7 @@ def start_in_line_on_nodes(state, line, now, backfill):
             elif head == NOBODY:
                 head = place
                 if backfill == NONE:
-                    return head, shadow
+                    break
                 if backfill == EASY:
                     shadow = reserve_for(state, job, now)
         if head == NOBODY:
@@ -162,6 +170,7 @@ def start_in_line_on_nodes(state, line, now, backfill):
         else:
             extra = counters[EXTRA]
             place = next_in_line(line, place + 1, counters[FREE], shadow - now, extra)
+    counters[KEEPING] = NOBODY
     return head, shadow
 
 
@@ -260,9 +269,9 @@ def reserve_again(state, job, now):
 @kernel
 def nodes_are_there(board, job, now, end):
     """Tell whether all nodes reserved for a job are there now."""
-    first = board.job[FIRST_PIECE, job]
+    ask, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
     for at in range(first, first + board.count[job]):
-        if not is_there(board, board.pieces[at, PIECE_NODE], now, now, end):
+        if not is_there(board, ask, board.pieces[at, PIECE_NODE], now, now, end):
             return False
     return True
 

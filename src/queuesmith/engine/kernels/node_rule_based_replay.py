@@ -71,13 +71,14 @@ def complete_tallied_on_nodes(ruled, now):
 def start_by_rules_on_nodes(ruled, describe, score_queue, now, cores):
     """Let the rules choose a strategy and run its pass; tells whether it could be done.
 
-    Nothing is chosen where no waiting job fits by its cores, or where only one waits.
+    Nothing is chosen where no waiting job fits by its cores, or where only one waits and no
+    strategy keeps cores free.
     """
     pool, counters, done = ruled.pool, ruled.pool.replay.counters, True
     if counters[WAITING] == 0 or pool.lines.cores[0, 1] > counters[FREE]:
         return True
     before = counters[STARTED]
-    if counters[WAITING] == 1:
+    if counters[WAITING] == 1 and len(pool.replay.board.shares) == 0:
         start_the_only_one(pool, now)
     else:
         strategy = choose_strategy(ruled, describe, now, cores)

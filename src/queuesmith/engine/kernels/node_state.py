@@ -9,6 +9,7 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import (
     FROZEN_INT_TABLE,
     FROZEN_INTS,
+    FROZEN_REALS,
     INT_TABLE,
     INTS,
     SMALL_INTS,
@@ -25,8 +26,8 @@ from queuesmith.engine.kernels.usage import USAGE_TYPE, Usage, use_cores
 
 # Columns of the table of shapes: what a job asks nodes for.
 LEAST, MOST, CORES, PER_NODE, PER_TASK, MEMORY, MEMORY_PER_CORE, ALL_MEMORY = range(8)
-GPUS, GPU_TYPE, EXCLUSIVE, SET, USER, PLAIN = range(8, 14)
-SHAPE_COLUMNS = 14
+GPUS, GPU_TYPE, EXCLUSIVE, SET, USER, PLAIN, RESERVATION = range(8, 15)
+SHAPE_COLUMNS = 15
 # Rows of the table of jobs: the row of a job's shape, where its pieces and limits stand, when it
 # can start, who waits for it, who waits for the same job besides, how long it thinks then, and when
 # its user cancels it, NEVER of most.
@@ -34,8 +35,9 @@ SHAPE, FIRST_PIECE, FIRST_LIMIT, LAST_LIMIT, ELIGIBLE, FOLLOWER, NEXT_FOLLOWER, 
 CANCELLED = 8
 # Rows of the table of nodes; cores are given out in multiples of threads.
 NODE_CORES, NODE_MEMORY, THREADS, WEIGHT, FIRST_OUTAGE, LAST_OUTAGE = range(6)
-# Rows of the table of outages.
-BEGIN, END, PLANNED = range(3)
+# Rows of the table of outages. Whom one concerns: everybody (-1), all but the jobs of reservation r
+# (2r), or these alone (2r + 1).
+BEGIN, END, PLANNED, WHOM = range(4)
 # Rows of the table of what is known of nodes: the cores that a job could have there, the nodes
 # where that is any, those that were chosen, and where the layers differ from the one below.
 # Numbers that are handed to kernels are 64 bits wide: for a plain constant Numba would compile
@@ -60,7 +62,10 @@ NEXT_ARRIVAL, DEPENDENT, RELEASES, EXTRA, BOOKED_ENDS, NEXT_RETURN, STUCK = rang
     COUNTERS + 7, COUNTERS + 14
 )
 NEXT_CANCEL, GONE = range(COUNTERS + 14, COUNTERS + 16)  # GONE: jobs cancelled before they began
-NODE_COUNTERS = COUNTERS + 16
+# Whose share must be left free by the job that is looked at: the number of a line, -1 of none; who
+# has EASY's reservation, and the cores that are to spare when it begins.
+KEEPING, HEAD, SPARE = range(COUNTERS + 16, COUNTERS + 19)
+NODE_COUNTERS = COUNTERS + 19
 #: The number of a layer that differs nowhere from the one below.
 NO_LAYER = -1
 #: Of two users who have a node for themselves at different times.
@@ -83,6 +88,7 @@ class Board(NamedTuple):
     count: Any  # how many pieces each job has
     histogram: Any  # nodes and their room by key; all zero between two choices
     bookings: Any  # begins and ends of reservations: times; jobs times two, plus one for a begin
+    shares: Any  # what is kept free in each line, a part of 1; empty where no line keeps any
     counters: Any
 
 
@@ -90,7 +96,7 @@ BOARD_TYPE = types.NamedTuple(
     [
         *(FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, FROZEN_INTS),
         *(TRUTH_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, INT_TABLE, INT_TABLE, SMALL_INTS),
-        *(INT_TABLE, INT_TABLE, INTS),
+        *(INT_TABLE, INT_TABLE, FROZEN_REALS, INTS),
     ],
     Board,
 )
@@ -130,8 +136,10 @@ NODE_REPLAY_TYPE = types.NamedTuple(
 )
 # Since a shape was last looked at, at most so many nodes have room for a part, and at most so many
 # cores, but for nodes that were released after the release number that was seen; and the
-# reservation beside which it had no room for long.
-SEEN, MOST_NODES, MOST_ROOM, REFUSED = range(4)
+# reservation beside which it had no room for long. Then, where cores are kept free: when and after
+# how many events it was last counted how many cores are free where such a job may run, and there.
+SEEN, MOST_NODES, MOST_ROOM, REFUSED, COUNTED_AT, COUNTED_AFTER, CORES_FREE, CORES_THERE = range(8)
+ATTEMPT_ROWS = 8
 
 
 # -- limits ----------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def start_by_strategy_on_nodes(pool, strategy, score_queue, now, cores):
         else:
             start_in_queue_on_nodes(state, now, backfill)
     else:
-        start_in_line_on_nodes(state, line_of(pool.lines, order), now, backfill)
+        start_in_line_on_nodes(state, line_of(pool.lines, order), order, now, backfill)
     take_out_started(pool, before)
     return True
 

@@ -10,6 +10,7 @@ from queuesmith.engine.kernels.slurm_hopeful import (
     give_up_taken,
     last_hopeful,
 )
+from queuesmith.engine.kernels.slurm_ready import find_soon, order_row, ready_row
 from queuesmith.engine.kernels.slurm_sets import (
     at_least,
     contains,
@@ -17,7 +18,7 @@ from queuesmith.engine.kernels.slurm_sets import (
     put,
     remove_all,
 )
-from queuesmith.engine.kernels.slurm_starting import earliest_start
+from queuesmith.engine.kernels.slurm_starting import choose_now, earliest_start
 from queuesmith.engine.kernels.slurm_state import (
     BF_MAX_PARTITION,
     BF_MAX_START,
@@ -26,6 +27,7 @@ from queuesmith.engine.kernels.slurm_state import (
     BF_RESOLUTION,
     BF_SPACE,
     BF_WINDOW,
+    CHANGES,
     EPOCH,
     KIND,
     LEAST,
@@ -121,23 +123,31 @@ def _clear(table, now, window):
 @kernel
 def _place(replay, job, now, records):
     """Start a job or plan it; tells what came of it, how many records there are, and from when."""
-    jobs, knobs, hopeful = replay.jobs, replay.knobs, replay.hopeful
-    usable, limit, record = replay.choice.usable, jobs[LIMIT, job], 0
+    jobs, knobs, hopeful, table = replay.jobs, replay.knobs, replay.hopeful, replay.reserved
+    usable, soon, limit, record = replay.choice.usable, replay.choice.soon, jobs[LIMIT, job], 0
     kind, this_pass = jobs[KIND, job], replay.counters[PASSES]
     # Where a job that asks for the same could not start, there is even less room by now.
     later = hopeful.begin[kind] if hopeful.tried[kind] == this_pass else now
     if later == NEVER:
         return LEFT, records, now
-    hopeful.tried[kind] = this_pass
+    hopeful.tried[kind], hopeful.begin[kind] = this_pass, later
+    if later == now and _starts_now(replay, job, now):
+        return STARTED, records, now
+    row = _ready_in_order(replay, job)
     while True:
         begin = later
+        record = _record_at(table, record, begin)
+        later = table.end[record] if table.next[record] != NOBODY else NOBODY
+        last = later if later != NOBODY else NEVER
+        find_soon(replay.ready, row, last)
+        copy(soon, replay.ready.soon[row])
         copy(usable, replay.nodes.sets[jobs[NODE_SET, job]])
-        record, later = _leave_out_reserved(replay.reserved, usable, record, begin, begin + limit)
+        _leave_out_reserved(table, usable, soon, record, begin, begin + limit)
         leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, begin, begin + limit)
+        keep_common(soon, usable)
         start, count = NOBODY, 0
-        if at_least(usable, jobs[LEAST, job]):
-            last = later if later != NOBODY else NEVER
-            start, count = earliest_start(replay, job, usable, now, last)
+        if at_least(soon, jobs[LEAST, job]):
+            start, count = earliest_start(replay, job, row, usable, soon, now, last)
         if start == NOBODY or (later != NOBODY and max(start, begin) > later):
             if later == NOBODY:
                 hopeful.begin[kind] = NEVER
@@ -154,12 +164,13 @@ def _place(replay, job, now, records):
             return FULL, records, now
         _note_chosen(replay.choice, count)
         first, end = _rounded(knobs, start), _rounded(knobs, start + limit)
-        if _overlaps(replay.reserved, replay.choice.chosen, first, end):
+        place = record if table.begin[record] <= first else 0
+        if _overlaps(table, replay.choice.chosen, place, first, end):
             if start <= begin:
                 return LEFT, records, now
             later = start
             continue
-        records = _reserve(replay.reserved, replay.choice.chosen, first, end, records)
+        records = _reserve(table, replay.choice.chosen, place, first, end, records)
         return PLANNED, records, first if end > now else NEVER
 
 
@@ -169,20 +180,64 @@ def _rounded(knobs, instant):
 
 
 @kernel
-def _leave_out_reserved(table, usable, record, begin, end):
-    """Take from a set the nodes that are reserved between two instants.
+def _starts_now(replay, job, now):
+    """Start a job at once, where nodes have room for it that nobody has reserved; tell whether."""
+    jobs, usable, end = replay.jobs, replay.choice.usable, now + replay.jobs[LIMIT, job]
+    copy(usable, replay.hopeful.nodes[jobs[KIND, job]])
+    if not at_least(usable, jobs[LEAST, job]):
+        return False
+    _leave_out_reserved(replay.reserved, usable, usable, 0, now, end)
+    leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, now, end)
+    count = choose_now(
+        jobs,
+        replay.nodes,
+        replay.free,
+        replay.ready,
+        replay.choice,
+        replay.counters[CHANGES],
+        job,
+        usable,
+    )
+    if count > 0:
+        start_on_nodes(replay, job, count, now)
+    return count > 0
 
-    Looks from a record on; returns the first that matters, and when to look again, -1: never.
-    """
-    while table.end[record] <= begin and table.next[record] != NOBODY:
+
+@kernel
+def _ready_in_order(replay, job):
+    """Bring up to date when nodes have room for a job; return the row that tells it."""
+    jobs, nodes, free, ready = replay.jobs, replay.nodes, replay.free, replay.ready
+    changes, spare, expected = (
+        replay.counters[CHANGES],
+        replay.choice.candidate,
+        replay.running.expected,
+    )
+    row = ready_row(jobs, nodes, free, ready, job, changes)
+    later, pieces = replay.later, replay.pieces
+    order_row(jobs, nodes, free, later, pieces, expected, ready, row, job, changes, spare)
+    return row
+
+
+@kernel
+def _record_at(table, record, instant):
+    """Return the record at an instant, from one before it on; the last for all that is later."""
+    while table.end[record] <= instant and table.next[record] != NOBODY:
         record = table.next[record]
-    later = table.end[record] if table.next[record] != NOBODY else NOBODY
+    return record
+
+
+@kernel
+def _leave_out_reserved(table, usable, soon, record, begin, end):
+    """Take from two sets the nodes that are reserved between two instants, from a record on.
+
+    Ends where nothing is left of the second.
+    """
     other = record if table.end[record] > begin else NOBODY
     while other != NOBODY and table.begin[other] <= end:
-        if not keep_common(usable, table.free[other]):
+        keep_common(usable, table.free[other])
+        if not keep_common(soon, table.free[other]):
             break
         other = table.next[other]
-    return record, later
 
 
 @kernel
@@ -193,9 +248,8 @@ def _note_chosen(choice, count):
 
 
 @kernel
-def _overlaps(table, chosen, begin, end):
-    """Tell whether a node that was chosen is reserved between two instants."""
-    record = 0
+def _overlaps(table, chosen, record, begin, end):
+    """Tell whether a node that was chosen is reserved between two instants, from a record on."""
     while record != NOBODY and table.begin[record] < end:
         if table.end[record] > begin and not contains(table.free[record], chosen):
             return True
@@ -204,12 +258,11 @@ def _overlaps(table, chosen, begin, end):
 
 
 @kernel
-def _reserve(table, chosen, begin, end, records):
-    """Keep whole nodes from an instant to another."""
-    records = _divide(table, begin, records)
-    records = _divide(table, end, records)
-    record = 0
-    while record != NOBODY:
+def _reserve(table, chosen, record, begin, end, records):
+    """Keep whole nodes from an instant to another; the first of these is not before a record."""
+    records = _divide(table, record, begin, records)
+    records = _divide(table, record, end, records)
+    while record != NOBODY and table.begin[record] < end:
         if table.begin[record] >= begin and table.end[record] <= end:
             remove_all(table.free[record], chosen)
         record = table.next[record]
@@ -217,11 +270,10 @@ def _reserve(table, chosen, begin, end, records):
 
 
 @kernel
-def _divide(table, instant, records):
-    """Let a record end at an instant, and a new one begin there."""
-    record = 0
-    while record != NOBODY:
-        if table.begin[record] < instant < table.end[record]:
+def _divide(table, record, instant, records):
+    """Let a record, the given one or a later one, end at an instant, and a new one begin there."""
+    while record != NOBODY and table.begin[record] < instant:
+        if instant < table.end[record]:
             table.begin[records] = instant
             table.end[records] = table.end[record]
             table.next[records] = table.next[record]

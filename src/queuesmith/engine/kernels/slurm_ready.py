@@ -91,6 +91,7 @@ def _ready_at(jobs, nodes, later, pieces, expected, job, node):
     piece = pieces.first[node]
     while piece != NOBODY:
         give_back(pieces, piece, later)
+        pieces.gone[node] = piece
         if room_on(jobs, nodes, job, later, node) > 0:
             return expected[pieces.job[piece]]
         piece = pieces.next[piece]
@@ -108,17 +109,35 @@ def copy_node(goal, source, node):
 
 
 @kernel
-def release_until(pieces, running, free, later, node, last):
-    """Work out what will be free on a node when a job and all that are due before it are gone."""
-    due, order = running.expected[last], running.order[last]
+def _release_none(pieces, free, later, changed, node):
+    """Let what will be free on a node be what is free now."""
     copy_node(later, free, node)
-    piece = pieces.first[node]
-    while piece != NOBODY:
-        job = pieces.job[piece]
-        ends = running.expected[job]
-        if ends > due or (ends == due and running.order[job] > order):
-            break
+    pieces.gone[node] = NOBODY
+    pieces.known[node] = changed[node]
+
+
+@kernel
+def _is_due_later(running, job, other):
+    """Tell whether a job is due after another, of equals one that began after it."""
+    due, ends = running.expected[other], running.expected[job]
+    return ends > due or (ends == due and running.order[job] > running.order[other])
+
+
+@kernel
+def release_until(pieces, running, free, later, changed, node, last):
+    """Work out what will be free on a node when a job and all that are due before it are gone.
+
+    Goes on from what was worked out for it last, where that is not beyond.
+    """
+    gone = pieces.gone[node]
+    beyond = gone != NOBODY and _is_due_later(running, pieces.job[gone], last)
+    if beyond or pieces.known[node] != changed[node]:
+        _release_none(pieces, free, later, changed, node)
+        gone = NOBODY
+    piece = pieces.first[node] if gone == NOBODY else pieces.next[gone]
+    while piece != NOBODY and not _is_due_later(running, pieces.job[piece], last):
         give_back(pieces, piece, later)
+        pieces.gone[node] = piece
         piece = pieces.next[piece]
 
 
@@ -130,7 +149,7 @@ def order_row(jobs, nodes, free, later, pieces, expected, ready, row, job, chang
     at = ready.at[row]
     for node in range(len(at)):
         if at[node] == LATER:
-            copy_node(later, free, node)
+            _release_none(pieces, free, later, ready.changed, node)
             at[node] = _ready_at(jobs, nodes, later, pieces, expected, job, node)
     sort(ready.order[row], spare, len(at), _has_room_before, at)
     ready.ordered[row] = changes

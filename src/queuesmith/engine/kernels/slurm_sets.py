@@ -1,12 +1,16 @@
-"""Sets of nodes: bits in whole numbers, 32 nodes each."""
+"""Sets of nodes: bits in whole numbers, 64 nodes each."""
 
 import numpy as np
 
 from queuesmith.compiled import kernel
 
 #: How many nodes a number holds, as a power of two.
-SHIFT = 5
-MASK = 31
+SHIFT = 6
+MASK = 63
+#: The number with one bit alone, by its place: the last is below zero.
+BIT = np.left_shift(np.int64(1), np.arange(64))
+#: Half of the bits of a number.
+HALF, LOW_HALF = 32, 0xFFFFFFFF
 #: A number in which every run of five bits occurs once, and the place of the run at each shift.
 DE_BRUIJN = 0x077CB531
 PLACES = np.zeros(32, np.int64)
@@ -15,8 +19,11 @@ PLACES[[(DE_BRUIJN << place >> 27) & 31 for place in range(32)]] = np.arange(32)
 
 @kernel
 def lowest(bits):
-    """Return the place of the lowest bit that is set among 32, of which one at least is."""
-    return PLACES[((bits & -bits) * DE_BRUIJN >> 27) & 31]
+    """Return the place of the lowest bit that is set, of which there is one at least."""
+    low = bits & LOW_HALF
+    half = low if low else (bits >> HALF) & LOW_HALF
+    place = PLACES[((half & -half) * DE_BRUIJN >> 27) & 31]
+    return place if low else place + HALF
 
 
 @kernel
@@ -28,13 +35,13 @@ def has(nodes, node):
 @kernel
 def put(nodes, node):
     """Add a node to a set."""
-    nodes[node >> SHIFT] |= 1 << (node & MASK)
+    nodes[node >> SHIFT] |= BIT[node & MASK]
 
 
 @kernel
 def remove(nodes, node):
     """Take a node from a set."""
-    nodes[node >> SHIFT] &= ~(1 << (node & MASK))
+    nodes[node >> SHIFT] &= ~BIT[node & MASK]
 
 
 @kernel

@@ -5,10 +5,8 @@ from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NOBODY
 from queuesmith.engine.kernels.slurm_choosing import choose_nodes
 from queuesmith.engine.kernels.slurm_ready import (
-    find_soon,
     first_ready,
     leave_out_later,
-    order_row,
     ready_row,
     release_until,
 )
@@ -24,6 +22,9 @@ from queuesmith.engine.kernels.slurm_state import (
     WINDOW_STEP,
 )
 
+#: How long the first group of ends is.
+FIRST_WINDOW = 30
+
 
 @kernel
 def choose_now(jobs, nodes, free, ready, choice, changes, job, usable):
@@ -37,32 +38,25 @@ def choose_now(jobs, nodes, free, ready, choice, changes, job, usable):
 
 
 @kernel
-def earliest_start(replay, job, usable, now, end):
+def earliest_start(replay, job, row, usable, soon, now, end):
     """Return when a job could start on usable nodes as jobs that run end, and choose its nodes.
 
     Ends are looked at in groups, up to half a minute from the first, then up to a minute from
     there, then two; before Slurm 20.02, each from its own first. -1 where it cannot start there up
-    to an end.
+    to an end, by which some of the nodes, the soon ones, have room for it.
     """
     jobs, nodes, free, later = replay.jobs, replay.nodes, replay.free, replay.later
-    running, ready, choice = replay.running, replay.ready, replay.choice
-    knobs, changes, soon = replay.knobs, replay.counters[CHANGES], choice.soon
-    count = choose_now(jobs, nodes, free, ready, choice, changes, job, usable)
+    running, ready, choice, knobs = replay.running, replay.ready, replay.choice, replay.knobs
+    count = choose_now(jobs, nodes, free, ready, choice, replay.counters[CHANGES], job, usable)
     if count > 0:
         return now, count
-    row = ready_row(jobs, nodes, free, ready, job, changes)
-    spare, on_node, expected = choice.candidate, replay.pieces, running.expected
-    order_row(jobs, nodes, free, later, on_node, expected, ready, row, job, changes, spare)
-    find_soon(ready, row, end)
-    copy(soon, ready.soon[row])
-    keep_common(soon, usable)
-    if not at_least(soon, jobs[LEAST, job]):
-        return NOBODY, 0
     first = first_ready(ready, row, soon)
+    on_node, held = replay.pieces, replay.counters[HELD]
     due, due_job, pieces = running.due, running.due_job, (on_node, jobs[FIRST_PIECE])
-    window, held = 30, replay.counters[HELD]
-    place = _next_on(running, pieces, usable, 0, held)
+    window, place = FIRST_WINDOW, _next_on(running, pieces, usable, 0, held)
     barrier = _barrier(knobs, due[place], window) if place < held else 0
+    if knobs[ALIGNED]:
+        place, window = _pass_over(running, pieces, usable, knobs, barrier, first, place, held)
     while place < held:
         if not knobs[ALIGNED]:
             barrier = due[place]
@@ -75,9 +69,19 @@ def earliest_start(replay, job, usable, now, end):
         if due[last] > end:
             break
         if due[last] >= first:
-            at, until = ready.at[row], due_job[last]
             count = _choose_after(
-                jobs, nodes, free, later, choice, on_node, running, at, job, soon, until
+                jobs,
+                nodes,
+                free,
+                later,
+                choice,
+                on_node,
+                running,
+                ready,
+                row,
+                job,
+                soon,
+                due_job[last],
             )
             if count > 0:
                 return _when_gone(knobs, due[last], now), count
@@ -86,6 +90,28 @@ def earliest_start(replay, job, usable, now, end):
             window = _longer(knobs, window)
         place = _next_on(running, pieces, usable, min(place, held), held)
     return NOBODY, 0
+
+
+@kernel
+def _pass_over(running, pieces, usable, knobs, barrier, first, place, held):
+    """Pass over groups that end before the first node has room, where windows begin alike.
+
+    Returns where the next group begins, and its window.
+    """
+    due, window = running.due, FIRST_WINDOW
+    low, high = place, held
+    while low < high:
+        middle = (low + high) // 2
+        if due[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    if low == place:
+        return place, window
+    after = _last_on(running, pieces, usable, low - 1) + 1
+    while after < held and due[after] > barrier + window:
+        window = _longer(knobs, window)
+    return _next_on(running, pieces, usable, after, held), window
 
 
 @kernel
@@ -148,15 +174,15 @@ def _when_gone(knobs, due, now):
 
 
 @kernel
-def _choose_after(jobs, nodes, free, later, choice, pieces, running, at, job, soon, last):
+def _choose_after(jobs, nodes, free, later, choice, pieces, running, ready, row, job, soon, last):
     """Choose nodes as they will be when a job and all that are due before it are gone."""
-    ready = choice.ready
-    if leave_out_later(at, soon, running.expected[last], ready) < jobs[LEAST, job]:
+    then = choice.ready
+    if leave_out_later(ready.at[row], soon, running.expected[last], then) < jobs[LEAST, job]:
         return 0
-    for word in range(len(ready)):
-        bits = ready[word]
+    for word in range(len(then)):
+        bits = then[word]
         while bits:
             node = (word << SHIFT) + lowest(bits)
-            release_until(pieces, running, free, later, node, last)
+            release_until(pieces, running, free, later, ready.changed, node, last)
             bits &= bits - 1
-    return choose_nodes(jobs, nodes, choice, job, ready, later)
+    return choose_nodes(jobs, nodes, choice, job, then, later)

@@ -132,9 +132,11 @@ class NodePieces(NamedTuple):
     job: Any
     next: Any  # the piece on the same node that is due next
     first: Any  # of each node, the piece that is due first
+    gone: Any  # of each node, the last piece that is gone in what will be free there, -1: none,
+    known: Any  # and the change of the node after which that was worked out
 
 
-PIECES_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 3, NodePieces)
+PIECES_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 5, NodePieces)
 
 
 class SlurmRunning(NamedTuple):
