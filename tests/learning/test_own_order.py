@@ -51,7 +51,7 @@ def test_the_command_takes_the_order(tmp_path, capsys):
     assert "no parameter of method 'order' called 'rules'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("policy", ["fcfs+easy", "dynp", "my.json"])
+@pytest.mark.parametrize("policy", ["fcfs+easy", "my.json"])
 def test_an_order_without_parameters_is_refused(policy):
     with pytest.raises(PolicyError):
         OwnOrder(policy)

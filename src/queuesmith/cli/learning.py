@@ -69,7 +69,7 @@ class LearnerOptions:
     )
     features: Annotated[str | None, _option("What rules look at, comma-separated.")] = None
     strategies: Annotated[str | None, _option("What rules choose, comma-separated.")] = None
-    orders: Annotated[str | None, _option("coevolution: orders to choose from.")] = None
+    orders: Annotated[str | None, _option("coevolution, dynp: orders to choose from.")] = None
     algorithms: Annotated[str | None, _option("coevolution: backfills, or greedy.")] = None
     backfills: Annotated[str | None, _option("priority: backfills to try.")] = None
     window: Annotated[
@@ -97,17 +97,16 @@ class LearnerOptions:
         name
             The method.
         policy
-            An order whose parameters are to be tuned; it has a method of its own.
+            A policy whose parameters are to be tuned; it has a method of its own.
         """
-        from queuesmith.learning.methods import configured, make_method
-        from queuesmith.learning.own_order import OwnOrder
+        from queuesmith.learning.methods import make_method, method_of_policy
 
-        given: dict[str, Any] = {} if policy is None else {"policy": policy}
+        given: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None:
                 given[field.name] = tuple(names(value)) if field.name in LISTS else value
-        return make_method(name, **given) if policy is None else configured(OwnOrder, **given)
+        return make_method(name, **given) if policy is None else method_of_policy(policy, **given)
 
 
 @with_options
@@ -142,14 +141,16 @@ def tune(
     method: Annotated[
         str,
         typer.Option(
-            help="prob, pittsburgh, coevolution, cma or priority; pitts, cca: as in the paper."
+            help="prob, pittsburgh, coevolution, cma, priority or dynp; pitts, cca: as in the "
+            "paper."
         ),
     ] = "pittsburgh",
     policy: Annotated[
         str | None,
         typer.Option(
             help="Tune the parameters that this policy declares, instead of rules: "
-            "my.py:function+easy, power+easy, or slurm(PriorityWeightAge=1000, ...) on a --machine."
+            "my.py:function+easy, power+easy, slurm(PriorityWeightAge=1000, ...) on a --machine; "
+            "or improve a planner: dynp(fcfs,sjf,ljf)."
         ),
     ] = None,
     seed: Seed = 0,

@@ -10,11 +10,15 @@ from queuesmith.learning.cma_search import Cma
 from queuesmith.learning.coevolution import Coevolution
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.method import Method
+from queuesmith.learning.own_order import OwnOrder
+from queuesmith.learning.planner import Planner
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
+from queuesmith.policy.reading import as_policy
+from queuesmith.policy.self_tuning import SelfTuning
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Probability, Pittsburgh, Coevolution, Cma, Priority)
+    method.name: method for method in (Probability, Pittsburgh, Coevolution, Cma, Priority, Planner)
 }
 
 #: The evolution of Franke, Lepping and Schwiegelshohn, unchanged: from chance, every number of a
@@ -48,6 +52,12 @@ def make_method(name: str, **parameters: Any) -> Method:
     wanted = known("method", name.strip().lower(), [*METHODS, *PAPER_METHODS])
     ours, paper = PAPER_METHODS.get(wanted, (wanted, {}))
     return configured(METHODS[ours], **{**paper, **parameters})
+
+
+def method_of_policy(policy: str, **parameters: Any) -> Method:
+    """Return the method that makes a policy better: dynP's own, or its parameters by CMA-ES."""
+    kind = Planner if isinstance(as_policy(policy), SelfTuning) else OwnOrder
+    return configured(kind, policy=policy, **parameters)
 
 
 def configured(kind: type[Method], **parameters: Any) -> Method:
