@@ -27,7 +27,7 @@ from papers.genetic_fuzzy_tables import (
     improvements,
     jobs_after_scaling,
     rivals,
-    utilisation,
+    utilization,
 )
 from papers.genetic_fuzzy_transfer import transfer, transfer_table
 from papers.genetic_fuzzy_worth import OBJECTIVE
@@ -115,7 +115,7 @@ def report(results: Sequence[Results], kept: KeptPieces) -> str:
         jobs_after_scaling(results),
         improvements(results),
         rivals(results),
-        utilisation(results),
+        utilization(results),
         groups(results),
         front_distance(results),
         absolute(results),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Table 3: AWRT 1 to 5, utilisation in per cent, objective; CTC.
+#: Table 3: AWRT 1 to 5, utilization in per cent, objective; CTC.
 TABLE_3 = {
     "front": (49652.04, 56330.98, 60691.71, 59698.30, 32726.87, 66.99, 721844.268),
     "EASY": (59681.28, 64976.07, 50317.47, 46120.02, 31855.68, 66.99, 856717.0),
@@ -10,7 +10,7 @@ TABLE_3 = {
     "CCA": (49676.087, 56522.699, 48723.312, 57488.074, 74983.133, 66.99, 722851.666),
     "PROB": (53780.183, 59448.484, 53185.9, 53417.769, 45390.11, 66.99, 775595.766),
 }
-#: Table 4: improvement of PITTS over EASY in per cent, the utilisation's in points.
+#: Table 4: improvement of PITTS over EASY in per cent, the utilization's in points.
 TABLE_4 = {
     "CTC": (16.83, 12.7, 1.54, -28.39, -155.11, 0.0, 15.58),
     "KTH": (25.35, 8.44, -57.64, -199.49, -744.53, 0.0, 19.82),

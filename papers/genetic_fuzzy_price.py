@@ -40,7 +40,7 @@ def waits(results: Sequence[Results]) -> str:
         "paper's learners have no guard, as in the paper; ours admit no policy under which a "
         "group's longest or 99 % wait is more than twice EASY's. *Cores kept free, no guard* was "
         "learned before there was a guard, from the best fixed strategy and with ten strategies "
-        "that were chosen on these very logs, for f plus a wall where the utilisation falls: it is "
+        "that were chosen on these very logs, for f plus a wall where the utilization falls: it is "
         "kept as a warning."
     )
     return f"## What groups pay\n\n{note}\n\n{markdown(rows)}"

@@ -71,7 +71,7 @@ class Results:
         return float(100 * (1 - values[key] / self.easy[key]))
 
     def points(self, values: dict[str, Any]) -> float:
-        """Return by how many points of per cent the utilisation is higher than EASY's."""
+        """Return by how many points of per cent the utilization is higher than EASY's."""
         return float(100 * (values["utilization"] - self.easy["utilization"]))
 
     @property

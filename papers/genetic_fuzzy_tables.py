@@ -12,7 +12,7 @@ from papers.study import markdown
 
 Row = dict[str, object]
 
-#: A change of the utilisation by fewer points than this is none, as the paper rounds it.
+#: A change of the utilization by fewer points than this is none, as the paper rounds it.
 NO_CHANGE = 0.1
 #: So near to the front, in per cent of f, is "almost reached".
 NEAR_FRONT = 1.0
@@ -104,8 +104,8 @@ def rivals(results: Sequence[Results]) -> str:
     return f"## PROB, PITTS and CCA\n\n{note}\n\n{markdown(rows)}"
 
 
-def utilisation(results: Sequence[Results]) -> str:
-    """Claim: the utilisation remains constant."""
+def utilization(results: Sequence[Results]) -> str:
+    """Claim: the utilization remains constant."""
     rows: list[Row] = []
     for each in results:
         runs = {name: each.of(name) for name in LEARNERS}
@@ -128,7 +128,7 @@ def utilisation(results: Sequence[Results]) -> str:
         "1 only the first start and the last end count, which hardly move over months; that says "
         "nothing of who waits how long."
     )
-    return f"## The utilisation remains constant\n\n{note}\n\n{markdown(rows)}"
+    return f"## The utilization remains constant\n\n{note}\n\n{markdown(rows)}"
 
 
 def groups(results: Sequence[Results]) -> str:

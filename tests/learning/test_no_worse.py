@@ -15,7 +15,7 @@ from queuesmith.policy.strategies import THIRTEEN
 from queuesmith.schedule.guard import Guard
 from tests.learning.test_tune import OBJECTIVE, busy_log, tune
 
-#: Strategies that improve the objective at the cost of utilisation, and EASY, which does neither.
+#: Strategies that improve the objective at the cost of utilization, and EASY, which does neither.
 OFFERED = ("fcfs+easy", "group+easy+keep(share=0.4)", "group", "sjf+easy")
 SMALL = {"generations": 2, "offspring": 4, "rules": 2}
 METHODS = {

@@ -32,7 +32,7 @@ def test_the_sections_stand_in_their_order(page):
         "Comparison",
         "Waits",
         "Who waits how long",
-        "Utilisation and queue over time",
+        "Utilization and queue over time",
         "Gantt chart",
         "Slowdowns",
         "How the metrics are defined",

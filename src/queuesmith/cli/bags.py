@@ -156,7 +156,7 @@ def run(
 def _draw_run(
     found: Schedule, plot: Path | None, report: Path | None, command: str, *, quiet: bool
 ) -> None:
-    """Draw utilisation and running jobs, and write the report, where they are asked for."""
+    """Draw utilization and running jobs, and write the report, where they are asked for."""
     if plot is not None:
         from queuesmith.figures.page import write_figures
         from queuesmith.knobs.drawing import draw_activity

@@ -56,14 +56,14 @@ def _add_points(
 
 
 def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
-    """Draw utilisation and running jobs over time (figures 2 and 3)."""
+    """Draw utilization and running jobs over time (figures 2 and 3)."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     figure.add_scatter(
         x=activity.seconds,
         y=100 * activity.utilization,
-        name="utilisation (%)",
+        name="utilization (%)",
         line={"color": LINE, "shape": "hv"},
     )
     figure.add_scatter(
@@ -73,7 +73,7 @@ def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
         yaxis="y2",
         line={"color": SECOND_LINE, "shape": "hv"},
     )
-    _styled(figure, title, "second", "utilisation (%)")
+    _styled(figure, title, "second", "utilization (%)")
     figure.update_yaxes(rangemode="tozero")
     return figure.update_layout(
         yaxis2={"title": "running jobs", "overlaying": "y", "side": "right", "rangemode": "tozero"}

@@ -70,7 +70,7 @@ def _cloud(result: SweepResult, column: int, most: int) -> Cloud:
 
 @dataclass(frozen=True, eq=False)
 class Activity:
-    """Utilisation and running jobs in bins of time; bin ``i`` begins at ``seconds[i]``.
+    """Utilization and running jobs in bins of time; bin ``i`` begins at ``seconds[i]``.
 
     Parameters
     ----------

@@ -287,7 +287,7 @@ def measure(schedule: Schedule, objectives: Sequence[str], objective: Objective)
 
 
 def losses(values: Mapping[str, float], names: Sequence[str]) -> Floats:
-    """Return objectives such that lower is better: of the utilisation, what it lacks of 1."""
+    """Return objectives such that lower is better: of the utilization, what it lacks of 1."""
     return np.array([1.0 - values[n] if n == UTILIZATION else values[n] for n in names])
 
 

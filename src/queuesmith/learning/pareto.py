@@ -39,7 +39,7 @@ from queuesmith.workload import Workload
 
 Floats = NDArray[np.float64]
 
-#: Section 3.1: the response times of the five groups and of all, and the utilisation.
+#: Section 3.1: the response times of the five groups and of all, and the utilization.
 SEVEN_OBJECTIVES = (*(f"awrt[{group}]" for group in range(1, GROUPS + 1)), "awrt", "utilization")
 #: The paper's: user group 1 before user group 2 before all others (section 5).
 GROUP_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"

@@ -96,7 +96,7 @@ def draw_groups(comparison: Comparison, by: str = "group") -> go.Figure:
 
 
 def draw_over_time(comparison: Comparison) -> go.Figure:
-    """Draw utilisation, queue length and backlog over time, one below the other."""
+    """Draw utilization, queue length and backlog over time, one below the other."""
     import plotly.graph_objects as go
 
     return go.Figure(over_time_figure(comparison))

@@ -206,7 +206,7 @@ class OverTime:
 
 
 def over_time_data(schedule: Schedule, edges: Ints) -> OverTime:
-    """Return the exact means of utilisation, queue length and backlog between even edges."""
+    """Return the exact means of utilization, queue length and backlog between even edges."""
     return _over_time(schedule, int(edges[0]), int(edges[1] - edges[0]), len(edges))
 
 

@@ -39,7 +39,7 @@ TIME_TICKS = (1, 10, 60, 600, 3600, 21_600, 86_400, 864_000, 8_640_000)
 TIME_NAMES = ("1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d", "100 d")
 #: What is drawn over time, one below the other.
 OVER_TIME: Sequence[tuple[str, Callable[[OverTime], Any]]] = (
-    ("utilisation", lambda data: data.utilization),
+    ("utilization", lambda data: data.utilization),
     ("waiting jobs", lambda data: data.queue_length),
     ("backlog (core-h)", lambda data: data.backlog),
 )
@@ -94,7 +94,7 @@ def groups_figure(comparison: Comparison, by: str = "group") -> Figure:
 
 
 def over_time_figure(comparison: Comparison) -> Figure:
-    """Return the figure of utilisation, queue length and backlog over time."""
+    """Return the figure of utilization, queue length and backlog over time."""
     edges = time_edges(comparison.schedules)
     when, unit = time_axis(comparison.dated, edges)
     lines = []

@@ -208,7 +208,7 @@ def over_time_section(comparison: Comparison, embed: Embed) -> Section:
         "times their walltime. Drag to zoom; a double click shows the whole again.</p>"
         f"{embed(draw_over_time(comparison))}"
     )
-    return Section("over-time", "Utilisation and queue over time", body)
+    return Section("over-time", "Utilization and queue over time", body)
 
 
 def gantt_section(comparison: Comparison, most_jobs: int = MOST_JOBS) -> Section:

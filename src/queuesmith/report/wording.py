@@ -56,16 +56,17 @@ def scales_of(
         The metrics and their values, by the text of the metric.
     """
     times = [
-        value for metric in objectives if _is_time(objectives[metric]) for value in values[metric]
+        value for metric in objectives if is_time(objectives[metric]) for value in values[metric]
     ]
     common = table_time_scale(times)
     return {
-        metric: common if _is_time(objective) else scale_of(objective, values[metric])
+        metric: common if is_time(objective) else scale_of(objective, values[metric])
         for metric, objective in objectives.items()
     }
 
 
-def _is_time(objective: Objective) -> bool:
+def is_time(objective: Objective) -> bool:
+    """Tell whether an objective is a time, in seconds."""
     return metric_unit(objective) == "s"
 
 

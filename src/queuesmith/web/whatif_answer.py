@@ -12,7 +12,7 @@ from queuesmith.figures.palette import policy_colours
 from queuesmith.report.caution import history_caution
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.plain_figures import Figure, groups_figure, over_time_figure, waits_figure
-from queuesmith.report.wording import duration, metric_title, scale_of
+from queuesmith.report.wording import is_time, metric_title, scale_of, table_time_scale
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.web.context import Context
@@ -98,7 +98,10 @@ def _with_room(figure: Figure) -> Figure:
 
 def _facts(comparison: SideBySide, objective: Objective) -> Any:
     facts = {each.policy: facts_of(each, objective) for each in comparison.schedules}
-    scale = scale_of(objective, [each.objective.value for each in facts.values()])
+    waits = [w for f in facts.values() for w in (f.mean_wait, f.p95_wait, f.longest_wait)]
+    values = [each.objective.value for each in facts.values()]
+    times = table_time_scale([*waits, *(values if is_time(objective) else ())])
+    scale = times if is_time(objective) else scale_of(objective, values)
     colours = policy_colours(comparison.policies)
     rows = []
     for policy, each in facts.items():
@@ -111,9 +114,9 @@ def _facts(comparison: SideBySide, objective: Objective) -> Any:
             [
                 [swatch, policy],
                 [html.B(scale.text(each.objective.value)), html.Small(between)],
-                duration(each.mean_wait),
-                duration(each.p95_wait),
-                duration(each.longest_wait),
+                times.text(each.mean_wait),
+                times.text(each.p95_wait),
+                times.text(each.longest_wait),
                 f"{each.beyond_a_week:,}",
                 f"{100 * each.utilization:.1f} %",
                 f"{each.jobs:,}",
@@ -122,7 +125,7 @@ def _facts(comparison: SideBySide, objective: Objective) -> Any:
     title = f"{metric_title(str(objective))}, with its 95 % interval"
     heads = [
         *("column", title, "mean wait", "95 % wait at most", "longest wait"),
-        *("beyond a week", "utilisation", "jobs"),
+        *("beyond a week", "utilization", "jobs"),
     ]
     return table(
         heads, rows, f"What each column is worth; of the objective, {objective.better} is better"
