@@ -32,7 +32,7 @@ fidelity: $(VENV)/.dev $(VENV)/.slurm  ## let a real Slurm judge slurm(...); hal
 	$(BIN)/python -m tests.lab.fidelity --out docs/results/fidelity.md
 
 probe: $(VENV)/.dev  ## damaged files, kills, flipped bits, full disks: the long round, an hour or two
-	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.probe --inputs 1000000 --kills 200 --flips 10000
+	NUMBA_CACHE_DIR=$(CURDIR)/build/numba-tests $(BIN)/python -m tests.probe --inputs 1000000 --kills 200 --flips 10000
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(BIN)/ruff check .
