@@ -25,20 +25,30 @@ from queuesmith.engine.kernels.slurm_sets import MASK
 from queuesmith.engine.kernels.slurm_state import (
     ARRIVAL,
     ASSOCIATION,
+    AWAY,
+    BEGAN,
     BF_MAX_TEST,
     BF_SPACE,
     CANCELLED,
+    CHOSEN_CORES,
     CORES,
     ELIGIBLE,
+    ENDING_JOB,
     EXCLUSIVE,
     FIRST_PIECE,
     FOLLOWER,
+    FREE_CORES,
+    FREE_GPUS,
+    FREE_MEMORY,
+    FREE_OWNER,
     GPU_TYPE,
     GPUS,
     JOB_ROWS,
     KIND,
+    KIND_TRIED,
     KNOBS,
     LANE,
+    LEAF,
     LEAST,
     LEAST_LOADED,
     LIMIT,
@@ -46,11 +56,15 @@ from queuesmith.engine.kernels.slurm_state import (
     MEMORY_PER_NODE,
     MOST,
     NEXT_FOLLOWER,
+    NODE_CORES,
+    NODE_MEMORY,
     NODE_SET,
     PARTITION,
     PER_NODE,
     PER_TASK,
+    PIECE_GPUS,
     RESERVATION,
+    ROW_REACHED,
     RUNTIME,
     SHAPE,
     SLURM_COUNTERS,
@@ -58,7 +72,6 @@ from queuesmith.engine.kernels.slurm_state import (
     TIER,
     USER,
     WHOLE_MEMORY,
-    Free,
     Hopeful,
     JobLimits,
     NodeChoice,
@@ -102,67 +115,42 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
         jobs=jobs,
         worth=worth(workload, machine, requests, settings),
         nodes=packed,
-        free=_free(packed),
-        later=_free(packed),
+        free=_free(packed, nodes.gpus[order]),
+        later=_free(packed, nodes.gpus[order]),
         choice=NodeChoice(
-            candidate=_zeros(node_count),
-            room=_zeros(node_count),
-            left=_zeros(node_count),
-            node=_zeros(node_count),
-            cores=_zeros(node_count),
-            usable=_zeros(words),
-            soon=_zeros(words),
-            ready=_zeros(words),
-            chosen=_zeros(words),
-            away=_zeros(words),
-            switches=np.zeros((4, int(packed.leaf.max()) + 2), np.int64),
+            of_node=_zeros(CHOSEN_CORES + 1, node_count),
+            sets=_zeros(AWAY + 1, words),
+            switches=_zeros(4, int(packed.of_node[LEAF].max()) + 2),
         ),
         pieces=NodePieces(
             count=_zeros(count),
-            node=_zeros(pieces),
-            cores=_zeros(pieces),
-            memory=_zeros(pieces),
-            gpus=np.zeros((pieces, kinds), np.int64),
-            job=_zeros(pieces),
-            next=_zeros(pieces),
-            first=np.full(node_count, -1, np.int64),
-            gone=np.full(node_count, -1, np.int64),
-            known=_zeros(node_count),
+            of_piece=_zeros(pieces, PIECE_GPUS + kinds),
+            of_node=np.array([[-1], [-1], [0]]).repeat(node_count, axis=1),
         ),
         running=SlurmRunning(
-            end=_zeros(held + 1),
-            job=_zeros(held + 1),
+            ending=_zeros(ENDING_JOB + 1, held + 1),
             due=_zeros(held + 1),
             due_job=_zeros(held + 1),
             due_node=_zeros(held + 1),
-            expected=_zeros(count),
-            order=_zeros(count),
+            of_job=_zeros(BEGAN + 1, count),
         ),
         ready=Ready(
-            at=np.zeros((rows, node_count), np.int64),
-            now=np.zeros((rows, words), np.int64),
-            shape=np.full(rows, -1, np.int64),
-            checked=_zeros(rows),
-            changed=_zeros(node_count),
+            at=_zeros(rows, node_count),
+            now=_zeros(rows, words),
             order=np.tile(np.arange(node_count), (rows, 1)),
-            ordered=np.full(rows, -1, np.int64),
-            soon=np.zeros((rows, words), np.int64),
-            reached=_zeros(rows),
+            soon=_zeros(rows, words),
+            of_row=np.full((ROW_REACHED + 1, rows), -1, np.int64),
+            changed=_zeros(node_count),
         ),
         reserved=Reserved(
             begin=_zeros(records),
             end=_zeros(records),
             next=_zeros(records),
-            free=np.zeros((records, words), np.int64),
+            free=_zeros(records, words),
         ),
         hopeful=Hopeful(
-            kind=_zeros(job_kinds),
-            job=_zeros(job_kinds),
-            place=_zeros(job_kinds),
-            seen=_zeros(job_kinds),
-            nodes=np.zeros((job_kinds, words), np.int64),
-            begin=_zeros(job_kinds),
-            tried=_zeros(job_kinds),
+            of_kind=_zeros(KIND_TRIED + 1, job_kinds),
+            nodes=_zeros(job_kinds, words),
         ),
         shares=shares,
         limits=JobLimits(
@@ -191,12 +179,12 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
     )
 
 
-def _zeros(count: int) -> Ints:
-    return np.zeros(count, np.int64)
+def _zeros(*shape: int) -> Ints:
+    return np.zeros(shape, np.int64)
 
 
 def _whole(array: NDArray[Any]) -> Ints:
-    return frozen(array.astype(np.int64))
+    return frozen(np.ascontiguousarray(array, np.int64))
 
 
 def by_name(machine: NodeCluster) -> Ints:
@@ -258,21 +246,19 @@ def _nodes(
     away = np.zeros((len(machine.outages), len(order)), np.bool_)
     for row, outage in zip(away, machine.outages, strict=True):
         row[[machine.node_index[node] for node in outage.nodes or machine.node_names]] = True
-    begins = [-NEVER if o.begin is None else o.begin - epoch for o in machine.outages]
-    ends = [NEVER if o.end is None else o.end - epoch for o in machine.outages]
+    weight = np.unique(nodes.weight, return_inverse=True)[1].ravel()
+    has = (nodes.cores, nodes.memory, nodes.threads_per_core, weight, _leaves(machine))
+    outages = (
+        [-NEVER if o.begin is None else o.begin - epoch for o in machine.outages],
+        [NEVER if o.end is None else o.end - epoch for o in machine.outages],
+        [o.planned for o in machine.outages],
+        reservation_numbers(machine),
+    )
     return SlurmNodes(
-        cores=frozen(nodes.cores[order]),
-        memory=frozen(nodes.memory[order]),
-        threads=frozen(nodes.threads_per_core[order]),
-        weight=frozen(np.unique(nodes.weight, return_inverse=True)[1].ravel()[order]),
-        leaf=frozen(_leaves(machine)[order]),
-        gpus=frozen(nodes.gpus[order]),
+        of_node=_whole(np.stack(has)[:, order]),
         sets=_sets(requests.node_sets[:, order]),
         partitions=_sets(nodes.partitions[:, order]),
-        outage_begin=frozen(np.array(begins, np.int64)),
-        outage_end=frozen(np.array(ends, np.int64)),
-        outage_planned=frozen(np.array([o.planned for o in machine.outages], np.int64)),
-        outage_reservation=frozen(reservation_numbers(machine)),
+        outage=frozen(np.array(outages, np.int64)),
         outage_nodes=_sets(away[:, order]),
     )
 
@@ -303,11 +289,12 @@ def _leaves(machine: NodeCluster) -> Ints:
     return leaf
 
 
-def _free(nodes: SlurmNodes) -> Free:
-    count = len(nodes.cores)
-    nobody = np.full(count, -1, np.int64)
-    none = np.zeros(count, np.int64)
-    return Free(nodes.cores.copy(), nodes.memory.copy(), nodes.gpus.copy(), none, nobody)
+def _free(nodes: SlurmNodes, gpus: Ints) -> Ints:
+    """Return the table of what is free before anything runs."""
+    free = _zeros(FREE_GPUS + gpus.shape[1], len(gpus))
+    free[FREE_CORES], free[FREE_MEMORY] = nodes.of_node[[NODE_CORES, NODE_MEMORY]]
+    free[FREE_OWNER], free[FREE_GPUS:] = -1, gpus.T
+    return free
 
 
 # -- jobs ------------------------------------------------------------------------------

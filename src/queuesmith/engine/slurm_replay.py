@@ -9,7 +9,14 @@ from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
 from queuesmith.engine.kernels.slurm_replay import run_slurm
-from queuesmith.engine.kernels.slurm_state import CORES, FIRST_PIECE, RUNTIME, STUCK
+from queuesmith.engine.kernels.slurm_state import (
+    CORES,
+    FIRST_PIECE,
+    PIECE_CORES,
+    PIECE_NODE,
+    RUNTIME,
+    STUCK,
+)
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.slurm_packing import by_name, slurm_replay
 from queuesmith.policy.slurm import Slurm
@@ -68,8 +75,8 @@ class SlurmRun:
             job,
             start,
             start + replay.jobs[RUNTIME][job],
-            _asked(job, replay.pieces.cores[at], count, replay.jobs[CORES]),
-            by_name(self._machine)[replay.pieces.node[at]],
+            _asked(job, replay.pieces.of_piece[at, PIECE_CORES], count, replay.jobs[CORES]),
+            by_name(self._machine)[replay.pieces.of_piece[at, PIECE_NODE]],
         )
 
 

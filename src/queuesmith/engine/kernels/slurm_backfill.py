@@ -4,6 +4,7 @@ from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
+from queuesmith.engine.kernels.slurm_holding import over_limit, start_on_nodes
 from queuesmith.engine.kernels.slurm_hopeful import (
     find_hopeful,
     give_up_reserved,
@@ -27,9 +28,15 @@ from queuesmith.engine.kernels.slurm_state import (
     BF_RESOLUTION,
     BF_SPACE,
     BF_WINDOW,
+    CANDIDATE,
     CHANGES,
+    CHOSEN,
+    CHOSEN_NODE,
     EPOCH,
+    EXPECTED,
     KIND,
+    KIND_BEGIN,
+    KIND_TRIED,
     LEAST,
     LIMIT,
     NODE_SET,
@@ -37,9 +44,9 @@ from queuesmith.engine.kernels.slurm_state import (
     PASSES,
     QUEUED,
     RESERVATION,
+    SOON,
+    USABLE,
     USER,
-    over_limit,
-    start_on_nodes,
 )
 
 #: What becomes of a job that the backfill looks at: it starts, it is planned, or neither.
@@ -96,13 +103,13 @@ def backfill(replay, now):
                 jobs,
                 replay.nodes,
                 replay.free,
-                replay.choice.node,
+                replay.choice.of_node[CHOSEN_NODE],
                 hopeful,
                 replay.pieces.count[job],
             )
         elif outcome == PLANNED:
             hopeful = give_up_reserved(
-                replay.hopeful, jobs, replay.choice.chosen, hopeful, now, begin
+                replay.hopeful, jobs, replay.choice.sets[CHOSEN], hopeful, now, begin
             )
         elif outcome == FULL:
             hopeful = 0
@@ -123,15 +130,18 @@ def _clear(table, now, window):
 @kernel
 def _place(replay, job, now, records):
     """Start a job or plan it; tells what came of it, how many records there are, and from when."""
-    jobs, knobs, hopeful, table = replay.jobs, replay.knobs, replay.hopeful, replay.reserved
-    usable, soon, limit, record = replay.choice.usable, replay.choice.soon, jobs[LIMIT, job], 0
+    jobs, knobs, table = replay.jobs, replay.knobs, replay.reserved
+    sets, limit, record = replay.choice.sets, jobs[LIMIT, job], 0
+    usable, soon, of_kind = sets[USABLE], sets[SOON], replay.hopeful.of_kind
     kind, this_pass = jobs[KIND, job], replay.counters[PASSES]
     # Where a job that asks for the same could not start, there is even less room by now.
-    later = hopeful.begin[kind] if hopeful.tried[kind] == this_pass else now
+    later = of_kind[KIND_BEGIN, kind] if of_kind[KIND_TRIED, kind] == this_pass else now
     if later == NEVER:
         return LEFT, records, now
-    hopeful.tried[kind], hopeful.begin[kind] = this_pass, later
-    if later == now and _starts_now(replay, job, now):
+    of_kind[KIND_TRIED, kind], of_kind[KIND_BEGIN, kind] = this_pass, later
+    count = _choose_unreserved(replay, job, now) if later == now else 0
+    if count > 0:
+        start_on_nodes(replay, job, count, now)
         return STARTED, records, now
     row = _ready_in_order(replay, job)
     while True:
@@ -150,14 +160,11 @@ def _place(replay, job, now, records):
             start, count = earliest_start(replay, job, row, usable, soon, now, last)
         if start == NOBODY or (later != NOBODY and max(start, begin) > later):
             if later == NOBODY:
-                hopeful.begin[kind] = NEVER
+                of_kind[KIND_BEGIN, kind] = NEVER
                 return LEFT, records, now
             continue  # when some nodes that are reserved now are free
-        hopeful.begin[kind] = begin
+        of_kind[KIND_BEGIN, kind] = begin
         start = max(start, begin)
-        if start <= now:
-            start_on_nodes(replay, job, count, now)
-            return STARTED, records, now
         if start > now + knobs[BF_WINDOW]:
             return LEFT, records, now
         if records >= knobs[BF_SPACE]:
@@ -165,12 +172,12 @@ def _place(replay, job, now, records):
         _note_chosen(replay.choice, count)
         first, end = _rounded(knobs, start), _rounded(knobs, start + limit)
         place = record if table.begin[record] <= first else 0
-        if _overlaps(table, replay.choice.chosen, place, first, end):
+        if _overlaps(table, replay.choice.sets[CHOSEN], place, first, end):
             if start <= begin:
                 return LEFT, records, now
             later = start
             continue
-        records = _reserve(table, replay.choice.chosen, place, first, end, records)
+        records = _reserve(table, replay.choice.sets[CHOSEN], place, first, end, records)
         return PLANNED, records, first if end > now else NEVER
 
 
@@ -180,15 +187,15 @@ def _rounded(knobs, instant):
 
 
 @kernel
-def _starts_now(replay, job, now):
-    """Start a job at once, where nodes have room for it that nobody has reserved; tell whether."""
-    jobs, usable, end = replay.jobs, replay.choice.usable, now + replay.jobs[LIMIT, job]
+def _choose_unreserved(replay, job, now):
+    """Choose nodes with room now that nobody has reserved; return how many, 0 where too few."""
+    jobs, usable, end = replay.jobs, replay.choice.sets[USABLE], now + replay.jobs[LIMIT, job]
     copy(usable, replay.hopeful.nodes[jobs[KIND, job]])
     if not at_least(usable, jobs[LEAST, job]):
-        return False
+        return 0
     _leave_out_reserved(replay.reserved, usable, usable, 0, now, end)
     leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, now, end)
-    count = choose_now(
+    return choose_now(
         jobs,
         replay.nodes,
         replay.free,
@@ -198,9 +205,6 @@ def _starts_now(replay, job, now):
         job,
         usable,
     )
-    if count > 0:
-        start_on_nodes(replay, job, count, now)
-    return count > 0
 
 
 @kernel
@@ -209,8 +213,8 @@ def _ready_in_order(replay, job):
     jobs, nodes, free, ready = replay.jobs, replay.nodes, replay.free, replay.ready
     changes, spare, expected = (
         replay.counters[CHANGES],
-        replay.choice.candidate,
-        replay.running.expected,
+        replay.choice.of_node[CANDIDATE],
+        replay.running.of_job[EXPECTED],
     )
     row = ready_row(jobs, nodes, free, ready, job, changes)
     later, pieces = replay.later, replay.pieces
@@ -242,9 +246,9 @@ def _leave_out_reserved(table, usable, soon, record, begin, end):
 
 @kernel
 def _note_chosen(choice, count):
-    choice.chosen[:] = 0
+    choice.sets[CHOSEN][:] = 0
     for i in range(count):
-        put(choice.chosen, choice.node[i])
+        put(choice.sets[CHOSEN], choice.of_node[CHOSEN_NODE, i])
 
 
 @kernel

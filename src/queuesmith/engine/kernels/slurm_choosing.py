@@ -5,12 +5,26 @@ from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_ready import room_on
 from queuesmith.engine.kernels.slurm_sets import SHIFT, keep_common, lowest, remove_all
 from queuesmith.engine.kernels.slurm_state import (
+    CANDIDATE,
+    CHOSEN_CORES,
+    CHOSEN_NODE,
     CORES,
     EXCLUSIVE,
+    FREE_CORES,
+    LEAF,
     LEAST,
     LEAST_LOADED,
     MOST,
+    NODE_CORES,
+    OUT_BEGIN,
+    OUT_END,
+    OUT_PLANNED,
+    OUT_RESERVATION,
     PER_TASK,
+    ROOM,
+    ROOM_LEFT,
+    THREADS,
+    WEIGHT,
 )
 
 
@@ -21,10 +35,10 @@ def leave_out_outages(nodes, reservation, usable, now, end):
     A job of a reservation, which comes when that begins, runs on its nodes and ends within its
     time, or else waits until it is over like all others.
     """
-    for outage in range(len(nodes.outage_begin)):
-        begins, ends = nodes.outage_begin[outage], nodes.outage_end[outage]
-        until = end if nodes.outage_planned[outage] else now + 1
-        if reservation != NOBODY and nodes.outage_reservation[outage] == reservation:
+    for outage in range(nodes.outage.shape[1]):
+        begins, ends = nodes.outage[OUT_BEGIN, outage], nodes.outage[OUT_END, outage]
+        until = end if nodes.outage[OUT_PLANNED, outage] else now + 1
+        if reservation != NOBODY and nodes.outage[OUT_RESERVATION, outage] == reservation:
             if now < ends < end:
                 usable[:] = 0
             elif now < ends:
@@ -48,20 +62,20 @@ def choose_nodes(jobs, nodes, choice, job, ready, free):
             bits &= bits - 1
             room = room_on(jobs, nodes, job, free, node)
             if room > 0:
-                choice.candidate[size] = node
-                choice.room[size] = room
-                choice.left[size] = room
+                choice.of_node[CANDIDATE, size] = node
+                choice.of_node[ROOM, size] = room
+                choice.of_node[ROOM_LEFT, size] = room
                 size += 1
                 cores += room
-                heaviest = max(heaviest, nodes.weight[node])
+                heaviest = max(heaviest, nodes.of_node[WEIGHT, node])
     if size < jobs[LEAST, job] or cores < jobs[CORES, job]:
         return 0
     for weight in range(heaviest + 1):
         count, cores = 0, 0
         for i in range(size):
-            if nodes.weight[choice.candidate[i]] <= weight:
+            if nodes.of_node[WEIGHT, choice.of_node[CANDIDATE, i]] <= weight:
                 count += 1
-                cores += choice.room[i]
+                cores += choice.of_node[ROOM, i]
         if count >= jobs[LEAST, job] and cores >= jobs[CORES, job]:
             count = _pick(jobs, nodes, choice, job, weight, size, free)
             if count > 0:
@@ -79,28 +93,32 @@ def _pick(jobs, nodes, choice, job, weight, size, free):
         nodes_left = max(least - count, 1)
         if jobs[LEAST_LOADED, job]:
             first, last = _least_loaded(nodes, choice, weight, size, free)
-        elif nodes.leaf[0] != NOBODY:
+        elif nodes.of_node[LEAF, 0] != NOBODY:
             first, last = _best_switch(nodes, choice, weight, size, cores, nodes_left)
         else:
             first, last = _best_run(nodes, choice, weight, size, cores, nodes_left)
         if first == NOBODY:
             break
-        leaf = nodes.leaf[choice.candidate[first]]
+        leaf = nodes.of_node[LEAF, choice.of_node[CANDIDATE, first]]
         for i in range(first, last + 1):
-            node = choice.candidate[i]
-            if choice.left[i] == 0 or nodes.weight[node] > weight or nodes.leaf[node] != leaf:
+            node = choice.of_node[CANDIDATE, i]
+            if (
+                choice.of_node[ROOM_LEFT, i] == 0
+                or nodes.of_node[WEIGHT, node] > weight
+                or nodes.of_node[LEAF, node] != leaf
+            ):
                 continue
             if count == most or (cores <= 0 and count >= least):
                 break
             # Each node that is still to come needs a core at least.
-            given = max(min(choice.left[i], cores - max(least - count - 1, 0)), 1)
-            choice.left[i] = 0
-            choice.node[count] = node
-            choice.cores[count] = _held(jobs, nodes, job, node, given)
+            given = max(min(choice.of_node[ROOM_LEFT, i], cores - max(least - count - 1, 0)), 1)
+            choice.of_node[ROOM_LEFT, i] = 0
+            choice.of_node[CHOSEN_NODE, count] = node
+            choice.of_node[CHOSEN_CORES, count] = _held(jobs, nodes, job, node, given)
             cores -= given
             count += 1
     for i in range(size):
-        choice.left[i] = choice.room[i]
+        choice.of_node[ROOM_LEFT, i] = choice.of_node[ROOM, i]
     return count if cores <= 0 and count >= least else 0
 
 
@@ -108,22 +126,22 @@ def _pick(jobs, nodes, choice, job, weight, size, free):
 def _held(jobs, nodes, job, node, given):
     """Return how many cores of a node a job holds that needs some of them."""
     if jobs[EXCLUSIVE, job] == 1:
-        return nodes.cores[node]
+        return nodes.of_node[NODE_CORES, node]
     # A task is on one node, and a core has all its threads.
     given += -given % jobs[PER_TASK, job]
-    given += -given % nodes.threads[node]
-    return min(given, nodes.cores[node])
+    given += -given % nodes.of_node[THREADS, node]
+    return min(given, nodes.of_node[NODE_CORES, node])
 
 
 @kernel
 def _least_loaded(nodes, choice, weight, size, free):
     best = NOBODY
     for i in range(size):
-        node = choice.candidate[i]
-        if choice.left[i] > 0 and nodes.weight[node] <= weight:
-            other = choice.candidate[best] if best != NOBODY else node
-            share = free.cores[node] * nodes.cores[other]
-            if best == NOBODY or share > free.cores[other] * nodes.cores[node]:
+        node = choice.of_node[CANDIDATE, i]
+        if choice.of_node[ROOM_LEFT, i] > 0 and nodes.of_node[WEIGHT, node] <= weight:
+            other = choice.of_node[CANDIDATE, best] if best != NOBODY else node
+            share = free[FREE_CORES, node] * nodes.of_node[NODE_CORES, other]
+            if best == NOBODY or share > free[FREE_CORES, other] * nodes.of_node[NODE_CORES, node]:
                 best = i
     return best, best
 
@@ -142,18 +160,18 @@ def _best_run(nodes, choice, weight, size, cores, nodes_left):
 
     Those of less weight come first, whether they suffice or not.
     """
-    candidate, left = choice.candidate, choice.left
+    candidate, left = choice.of_node[CANDIDATE], choice.of_node[ROOM_LEFT]
     best, best_end, best_cores, best_enough, best_weight = NOBODY, NOBODY, 0, False, NEVER
     first, sum_ = NOBODY, 0
     for i in range(size + 1):
-        inside = i < size and left[i] > 0 and nodes.weight[candidate[i]] <= weight
+        inside = i < size and left[i] > 0 and nodes.of_node[WEIGHT, candidate[i]] <= weight
         if first != NOBODY and not (
             inside
             and candidate[i] == candidate[i - 1] + 1
-            and nodes.weight[candidate[i]] == nodes.weight[candidate[first]]
+            and nodes.of_node[WEIGHT, candidate[i]] == nodes.of_node[WEIGHT, candidate[first]]
         ):
             enough = sum_ >= cores and i - first >= nodes_left
-            own = nodes.weight[candidate[first]]
+            own = nodes.of_node[WEIGHT, candidate[first]]
             if own < best_weight or (
                 own == best_weight and _better(enough, sum_, best_enough, best_cores)
             ):
@@ -182,14 +200,14 @@ def _best_switch(nodes, choice, weight, size, cores, nodes_left):
     count[:] = 0
     sum_[:] = 0
     for i in range(size):
-        node = choice.candidate[i]
-        if choice.left[i] > 0 and nodes.weight[node] <= weight:
-            switch = nodes.leaf[node]
+        node = choice.of_node[CANDIDATE, i]
+        if choice.of_node[ROOM_LEFT, i] > 0 and nodes.of_node[WEIGHT, node] <= weight:
+            switch = nodes.of_node[LEAF, node]
             if count[switch] == 0:
                 first[switch] = i
             last[switch] = i
             count[switch] += 1
-            sum_[switch] += choice.left[i]
+            sum_[switch] += choice.of_node[ROOM_LEFT, i]
     best, best_enough = NOBODY, False
     for switch in range(len(count)):
         enough = sum_[switch] >= cores and count[switch] >= nodes_left

@@ -14,30 +14,32 @@ from queuesmith.engine.kernels.slurm_arrivals import (
 )
 from queuesmith.engine.kernels.slurm_backfill import backfill
 from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
+from queuesmith.engine.kernels.slurm_holding import end_next, over_limit, start_on_nodes
 from queuesmith.engine.kernels.slurm_priority import note_use, recalculate, share_out
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_starting import choose_now
 from queuesmith.engine.kernels.slurm_state import (
+    AWAY,
     BACKFILLS,
     BATCH_DELAY,
     BF_INTERVAL,
     CALC_PERIOD,
     CHANGES,
+    ENDS,
     HELD,
     LANE,
     LAST_CALC,
     LIMIT,
     NODE_SET,
     OFFSET,
+    OUT_END,
     QUEUE_DEPTH,
     QUEUED,
     RESERVATION,
     SCHED_INTERVAL,
     SLURM_REPLAY,
     STUCK,
-    end_next,
-    over_limit,
-    start_on_nodes,
+    USABLE,
 )
 
 
@@ -50,7 +52,7 @@ def start_by_priority(replay, now, depth):
     """
     jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.waiting.queue
     free, ready, choice = replay.free, replay.ready, replay.choice
-    usable, blocked, away = replay.choice.usable, replay.blocked, replay.choice.away
+    usable, blocked, away = replay.choice.sets[USABLE], replay.blocked, replay.choice.sets[AWAY]
     lanes = replay.waiting.lanes
     blocked[:] = False
     away[:] = 0
@@ -101,7 +103,7 @@ def next_return(ends, now):
 def end_due(replay, now):
     """Release what jobs that end now hold; tell whether any did."""
     jobs, running, counters, ended = replay.jobs, replay.running, replay.counters, False
-    while counters[HELD] > 0 and running.end[0] == now:
+    while counters[HELD] > 0 and running.ending[ENDS, 0] == now:
         job = end_next(
             jobs, replay.free, replay.pieces, running, replay.ready, replay.limits, counters
         )
@@ -133,7 +135,7 @@ def run_slurm(replay):
     counters[LAST_CALC] = first
     share_out(replay.shares, knobs, weights)
     happened, updated, changed = False, False, False  # since each looked last
-    returning, idle = next_return(replay.nodes.outage_end, first), NEVER
+    returning, idle = next_return(replay.nodes.outage[OUT_END], first), NEVER
     while counters[CANCEL] == 0:
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:
@@ -141,7 +143,7 @@ def run_slurm(replay):
         coming = min(next_arrival(jobs, line, counters), next_cancel(jobs, line, counters))
         now = min(returning, calculation, coming)
         if counters[HELD] > 0:
-            now = min(now, running.end[0])
+            now = min(now, running.ending[ENDS, 0])
         if waiting or happened:
             now = min(now, looked + knobs[BATCH_DELAY if happened else SCHED_INTERVAL])
         if (waiting or updated) and knobs[BACKFILLS]:
@@ -155,7 +157,7 @@ def run_slurm(replay):
         event |= admit_due(jobs, replay.worth, line, factor, knobs, weights, counters, now)
         event |= now == returning
         if now == returning:
-            returning = next_return(replay.nodes.outage_end, now)
+            returning = next_return(replay.nodes.outage[OUT_END], now)
         if now == calculation:
             changed |= recalculate(replay, now)
             calculation = now + knobs[CALC_PERIOD]

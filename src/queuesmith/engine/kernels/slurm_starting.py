@@ -15,10 +15,13 @@ from queuesmith.engine.kernels.slurm_state import (
     ALIGNED,
     CHANGES,
     EPOCH,
+    EXPECTED,
     FIRST_PIECE,
     HELD,
     KILL_DELAY,
     LEAST,
+    PIECE_NODE,
+    READY,
     WINDOW_STEP,
 )
 
@@ -29,7 +32,7 @@ FIRST_WINDOW = 30
 @kernel
 def choose_now(jobs, nodes, free, ready, choice, changes, job, usable):
     """Choose nodes for a job that is to start at once; return how many, 0 where it cannot."""
-    now = choice.ready
+    now = choice.sets[READY]
     copy(now, ready.now[ready_row(jobs, nodes, free, ready, job, changes)])
     keep_common(now, usable)
     if not at_least(now, jobs[LEAST, job]):
@@ -54,9 +57,9 @@ def earliest_start(replay, job, row, usable, soon, now, end):
     on_node, held = replay.pieces, replay.counters[HELD]
     due, due_job, pieces = running.due, running.due_job, (on_node, jobs[FIRST_PIECE])
     window, place = FIRST_WINDOW, _next_on(running, pieces, usable, 0, held)
-    barrier = _barrier(knobs, due[place], window) if place < held else 0
-    if knobs[ALIGNED]:
-        place, window = _pass_over(running, pieces, usable, knobs, barrier, first, place, held)
+    barrier = _barrier(knobs, due[place]) if place < held else 0
+    if knobs[ALIGNED] and place < held and due[place] < first:
+        place, window = _pass_over(running, pieces, usable, knobs, barrier, first, held)
     while place < held:
         if not knobs[ALIGNED]:
             barrier = due[place]
@@ -93,25 +96,29 @@ def earliest_start(replay, job, row, usable, soon, now, end):
 
 
 @kernel
-def _pass_over(running, pieces, usable, knobs, barrier, first, place, held):
+def _pass_over(running, pieces, usable, knobs, barrier, first, held):
     """Pass over groups that end before the first node has room, where windows begin alike.
 
     Returns where the next group begins, and its window.
     """
     due, window = running.due, FIRST_WINDOW
-    low, high = place, held
-    while low < high:
-        middle = (low + high) // 2
-        if due[middle] < first:
-            low = middle + 1
-        else:
-            high = middle
-    if low == place:
-        return place, window
-    after = _last_on(running, pieces, usable, low - 1) + 1
+    after = _last_on(running, pieces, usable, _place_of(due, first, held) - 1) + 1
     while after < held and due[after] > barrier + window:
         window = _longer(knobs, window)
     return _next_on(running, pieces, usable, after, held), window
+
+
+@kernel
+def _place_of(due, instant, held):
+    """Return the first place of a job that is due at an instant or later."""
+    low, high = 0, held
+    while low < high:
+        middle = (low + high) // 2
+        if due[middle] < instant:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -136,7 +143,7 @@ def _is_on(running, pieces, place, nodes):
         return has(nodes, running.due_node[place])
     (table, first_piece), job, found = pieces, running.due_job[place], False
     for piece in range(first_piece[job], first_piece[job] + table.count[job]):
-        found |= has(nodes, table.node[piece])
+        found |= has(nodes, table.of_piece[piece, PIECE_NODE])
     return found
 
 
@@ -154,11 +161,9 @@ def _last_due(due, place, held, until):
 
 
 @kernel
-def _barrier(knobs, due, window):
-    """Return from when on groups last for their windows: since Slurm 20.02, a round instant."""
-    if not knobs[ALIGNED]:
-        return due
-    return due + window - (due + knobs[EPOCH]) % window
+def _barrier(knobs, due):
+    """Return from when on groups last for their windows: a round instant."""
+    return due + FIRST_WINDOW - (due + knobs[EPOCH]) % FIRST_WINDOW
 
 
 @kernel
@@ -176,8 +181,9 @@ def _when_gone(knobs, due, now):
 @kernel
 def _choose_after(jobs, nodes, free, later, choice, pieces, running, ready, row, job, soon, last):
     """Choose nodes as they will be when a job and all that are due before it are gone."""
-    then = choice.ready
-    if leave_out_later(ready.at[row], soon, running.expected[last], then) < jobs[LEAST, job]:
+    then = choice.sets[READY]
+    instant = running.of_job[EXPECTED, last]
+    if leave_out_later(ready.at[row], soon, instant, then) < jobs[LEAST, job]:
         return 0
     for word in range(len(then)):
         bits = then[word]

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import (
     FROZEN_INT_TABLE,
     FROZEN_INTS,
@@ -15,8 +14,7 @@ from queuesmith.compiled.arrays import (
     REALS,
     TRUTHS,
 )
-from queuesmith.compiled.heap import rise, sink
-from queuesmith.engine.kernels.constants import COUNTERS, NOBODY
+from queuesmith.engine.kernels.constants import COUNTERS
 
 # Places in the array of knobs that are whole numbers.
 BF_INTERVAL, BF_WINDOW, BF_RESOLUTION, BF_MAX_TEST, BF_MAX_USER, BF_MAX_PARTITION = range(6)
@@ -68,90 +66,72 @@ LIMITS_TYPE = types.NamedTuple(
 class SlurmNodes(NamedTuple):
     """The nodes, in the order of their names; sets of them as in ``slurm_sets``."""
 
-    cores: Any
-    memory: Any
-    threads: Any  # cores are given out in multiples of this
-    weight: Any  # dense: 0 for those that are taken first
-    leaf: Any  # the switch of each, -1 where the network is not looked at
-    gpus: Any
+    of_node: Any  # what each has
     sets: Any
     partitions: Any
-    outage_begin: Any
-    outage_end: Any
-    outage_planned: Any
-    outage_reservation: Any  # whose jobs may run there, and nowhere else; -1: nobody's
+    outage: Any
     outage_nodes: Any
 
 
-SLURM_NODES = types.NamedTuple(
-    [FROZEN_INTS] * 5 + [FROZEN_INT_TABLE] * 3 + [FROZEN_INTS] * 4 + [FROZEN_INT_TABLE],
-    SlurmNodes,
-)
-
-
-class Free(NamedTuple):
-    """What is free on each node."""
-
-    cores: Any
-    memory: Any
-    gpus: Any
-    jobs: Any  # how many run there
-    owner: Any  # the user who has the node for himself, -1: nobody
-
-
-FREE_TYPE = types.NamedTuple([INTS, INTS, INT_TABLE, INTS, INTS], Free)
+# Rows of the table of nodes; cores are given out in multiples of threads, weights are dense from
+# 0 on, and the leaf is the switch, -1 where the network is not looked at.
+NODE_CORES, NODE_MEMORY, THREADS, WEIGHT, LEAF = range(5)
+# Rows of the table of outages; only jobs of the reservation may run there, and nowhere else; -1: no
+# job may.
+OUT_BEGIN, OUT_END, OUT_PLANNED, OUT_RESERVATION = range(4)
+SLURM_NODES = types.NamedUniTuple(FROZEN_INT_TABLE, 5, SlurmNodes)
+# Rows of the table of what is free on each node: how many jobs run there, the user who has the
+# node for himself, -1: nobody, and then the GPUs of each kind.
+FREE_CORES, FREE_MEMORY, FREE_JOBS, FREE_OWNER, FREE_GPUS = range(5)
 
 
 class NodeChoice(NamedTuple):
     """Nodes chosen for a job, and what is needed on the way there."""
 
-    candidate: Any  # nodes with room, the cores there, and those not given out yet
-    room: Any
-    left: Any
-    node: Any  # those chosen, and the cores that are held there
-    cores: Any
-    usable: Any  # sets of nodes
-    soon: Any
-    ready: Any
-    chosen: Any
-    away: Any
+    of_node: Any
+    sets: Any
     switches: Any  # first, last, number and cores of the nodes of each
 
 
-CHOICE_TYPE = types.NamedTuple([INTS] * 10 + [INT_TABLE], NodeChoice)
+# Rows of nodes: those with room, the cores there, and those not given out yet; those chosen, and
+# the cores that are held there.
+CANDIDATE, ROOM, ROOM_LEFT, CHOSEN_NODE, CHOSEN_CORES = range(5)
+# Sets of nodes.
+USABLE, SOON, READY, CHOSEN, AWAY = range(5)
+CHOICE_TYPE = types.NamedUniTuple(INT_TABLE, 3, NodeChoice)
 
 
 class NodePieces(NamedTuple):
     """The parts of jobs on nodes."""
 
     count: Any  # of each job
-    node: Any
-    cores: Any
-    memory: Any
-    gpus: Any
-    job: Any
-    next: Any  # the piece on the same node that is due next
-    first: Any  # of each node, the piece that is due first
-    gone: Any  # of each node, the last piece that is gone in what will be free there, -1: none,
-    known: Any  # and the change of the node after which that was worked out
+    of_piece: Any
+    of_node: Any
 
 
-PIECES_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 5, NodePieces)
+# Columns of pieces; NEXT is the piece on the same node that is due next, and at the end come the
+# GPUs of each kind.
+PIECE_NODE, PIECE_CORES, PIECE_MEMORY, PIECE_JOB, PIECE_NEXT, PIECE_GPUS = range(6)
+# Rows of nodes: the piece that is due first; the last piece that is gone in what will be free
+# there, -1: none, and the change of the node after which that was worked out.
+FIRST, GONE, KNOWN = range(3)
+PIECES_TYPE = types.NamedTuple([INTS, INT_TABLE, INT_TABLE], NodePieces)
 
 
 class SlurmRunning(NamedTuple):
     """Jobs that run: a heap by their true end, a list by the end that Slurm expects."""
 
-    end: Any
-    job: Any
-    due: Any
+    due: Any  # the list: when, who,
     due_job: Any
-    due_node: Any  # the node of a job that has one only, -1 of others
-    expected: Any  # of each job, the end that Slurm expects
-    order: Any  # of each job, its place among all that have begun
+    due_node: Any  # and the node of a job that has one only, -1 of others
+    ending: Any  # the heap: ends, jobs
+    of_job: Any
 
 
-SLURM_RUNNING = types.NamedUniTuple(INTS, 7, SlurmRunning)
+ENDS, ENDING_JOB = range(2)
+# Rows of jobs: the end that Slurm expects, and the place among all that have begun.
+EXPECTED, BEGAN = range(2)
+SLURM_RUNNING = types.NamedTuple([INTS] * 3 + [INT_TABLE] * 2, SlurmRunning)
 
 
 class Ready(NamedTuple):
@@ -162,16 +142,16 @@ class Ready(NamedTuple):
 
     at: Any
     now: Any  # the nodes that have room already
-    shape: Any  # whose row it is
-    checked: Any  # how many changes of nodes the row has seen
-    changed: Any  # of each node, its last change
     order: Any  # nodes, those first that have room first
-    ordered: Any  # how many changes of nodes the order has seen
-    soon: Any  # the nodes that have room by some instant,
-    reached: Any  # and how many these are
+    soon: Any  # the nodes that have room by some instant
+    of_row: Any
+    changed: Any  # of each node, its last change
 
 
-READY_TYPE = types.NamedTuple([INT_TABLE] * 2 + [INTS] * 3 + [INT_TABLE, INTS] * 2, Ready)
+# What is told of a row: its shape, how many changes of nodes it has seen, and its order; and how
+# many nodes have room soon.
+ROW_SHAPE, ROW_CHECKED, ROW_ORDERED, ROW_REACHED = range(4)
+READY_TYPE = types.NamedTuple([INT_TABLE] * 5 + [INTS], Ready)
 
 
 class Reserved(NamedTuple):
@@ -189,16 +169,14 @@ RESERVED_TYPE = types.NamedTuple([INTS, INTS, INTS, INT_TABLE], Reserved)
 class Hopeful(NamedTuple):
     """The kinds of waiting jobs of which some could still start in a pass of the backfill."""
 
-    kind: Any  # those that are
-    job: Any  # of each kind, a job
-    place: Any  # of each kind, the last place in the queue
-    seen: Any  # of each kind, the pass that has looked
+    of_kind: Any
     nodes: Any  # of each kind, the nodes with room that nobody has reserved
-    begin: Any  # of each kind, from when on it was tried last
-    tried: Any  # of each kind, the pass that has tried
 
 
-HOPEFUL_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE] + [INTS] * 2, Hopeful)
+# Rows: the kinds that are; and of each kind a job, the last place in the queue, the pass that has
+# looked, from when on it was tried last, and the pass that has tried.
+HOPEFUL, KIND_JOB, KIND_PLACE, KIND_SEEN, KIND_BEGIN, KIND_TRIED = range(6)
+HOPEFUL_TYPE = types.NamedUniTuple(INT_TABLE, 2, Hopeful)
 
 
 class FairShares(NamedTuple):
@@ -246,8 +224,8 @@ class SlurmReplay(NamedTuple):
     jobs: Any  # what each asks for
     worth: Any
     nodes: SlurmNodes
-    free: Free
-    later: Free
+    free: Any  # on each node,
+    later: Any  # and as jobs are gone
     choice: NodeChoice
     pieces: NodePieces
     running: SlurmRunning
@@ -268,7 +246,7 @@ class SlurmReplay(NamedTuple):
 
 SLURM_REPLAY = types.NamedTuple(
     [
-        *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, FREE_TYPE, FREE_TYPE, CHOICE_TYPE),
+        *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, INT_TABLE, INT_TABLE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
         *(WAITING_TYPE, INTS, INTS, TRUTHS),
@@ -276,183 +254,3 @@ SLURM_REPLAY = types.NamedTuple(
     ],
     SlurmReplay,
 )
-
-
-@kernel
-def _end_at(running, place):
-    return running.end[place]
-
-
-@kernel
-def _move_end(running, goal, source):
-    running.end[goal] = running.end[source]
-    running.job[goal] = running.job[source]
-
-
-@kernel
-def _move_due(running, goal, source):
-    running.due[goal] = running.due[source]
-    running.due_job[goal] = running.due_job[source]
-    running.due_node[goal] = running.due_node[source]
-
-
-@kernel
-def over_limit(limits, job):
-    """Tell whether a limit of its QOS or association keeps a job from starting."""
-    for i in range(limits.first[job], limits.first[job + 1]):
-        number = limits.numbers[i]
-        for what in range(limits.amounts.shape[1]):
-            amount = limits.used[number, what] + limits.amounts[job, what]
-            if limits.amounts[job, what] > 0 and amount > limits.most[number, what]:
-                return True
-    return False
-
-
-@kernel
-def _count_in_limits(limits, job, sign):
-    for i in range(limits.first[job], limits.first[job + 1]):
-        for what in range(limits.amounts.shape[1]):
-            limits.used[limits.numbers[i], what] += sign * limits.amounts[job, what]
-
-
-@kernel
-def _memory_of(jobs, nodes, job, node, cores):
-    if jobs[WHOLE_MEMORY, job]:
-        return nodes.memory[node]
-    if jobs[MEMORY_PER_CORE, job] > 0:
-        return jobs[MEMORY_PER_CORE, job] * cores
-    return jobs[MEMORY_PER_NODE, job]
-
-
-@kernel
-def _take_nodes(jobs, nodes, free, choice, pieces, expected, ready, counters, job, count):
-    """Give a job the nodes that were chosen for it."""
-    pieces.count[job] = count
-    for i in range(count):
-        node, cores, piece = choice.node[i], choice.cores[i], jobs[FIRST_PIECE, job] + i
-        pieces.node[piece] = node
-        pieces.cores[piece] = cores
-        pieces.job[piece] = job
-        _note_change(ready, counters, node)
-        _hang_in(pieces, expected, piece)
-        free.cores[node] -= cores
-        pieces.memory[piece] = _memory_of(jobs, nodes, job, node, cores)
-        free.memory[node] -= pieces.memory[piece]
-        free.jobs[node] += 1
-        if jobs[EXCLUSIVE, job] == 2:
-            free.owner[node] = jobs[USER, job]
-        needed = jobs[GPUS, job]
-        for kind in range(nodes.gpus.shape[1]):
-            if jobs[GPU_TYPE, job] == NOBODY or jobs[GPU_TYPE, job] == kind:
-                taken = min(needed, free.gpus[node, kind])
-                pieces.gpus[piece, kind] = taken
-                free.gpus[node, kind] -= taken
-                needed -= taken
-
-
-@kernel
-def _note_change(ready, counters, node):
-    counters[CHANGES] += 1
-    ready.changed[node] = counters[CHANGES]
-
-
-@kernel
-def _hang_in(pieces, expected, piece):
-    """Put a piece into the list of its node, behind all that are due no later."""
-    node, due = pieces.node[piece], expected[pieces.job[piece]]
-    before, after = NOBODY, pieces.first[node]
-    while after != NOBODY and expected[pieces.job[after]] <= due:
-        before, after = after, pieces.next[after]
-    pieces.next[piece] = after
-    if before == NOBODY:
-        pieces.first[node] = piece
-    else:
-        pieces.next[before] = piece
-
-
-@kernel
-def _take_out(pieces, piece):
-    node = pieces.node[piece]
-    if pieces.first[node] == piece:
-        pieces.first[node] = pieces.next[piece]
-        return
-    before = pieces.first[node]
-    while pieces.next[before] != piece:
-        before = pieces.next[before]
-    pieces.next[before] = pieces.next[piece]
-
-
-@kernel
-def give_back(pieces, piece, free):
-    """Release a piece of a job, as a state of the nodes sees it."""
-    node = pieces.node[piece]
-    free.cores[node] += pieces.cores[piece]
-    free.memory[node] += pieces.memory[piece]
-    free.jobs[node] -= 1
-    if free.jobs[node] == 0:
-        free.owner[node] = NOBODY
-    for kind in range(free.gpus.shape[1]):
-        free.gpus[node, kind] += pieces.gpus[piece, kind]
-
-
-@kernel
-def start_on_nodes(replay, job, count, now):
-    """Let a job run from now on, on the nodes that were chosen."""
-    running, counters, knobs = replay.running, replay.counters, replay.knobs
-    begin = now + knobs[START_DELAY]
-    due = begin + replay.jobs[LIMIT, job]
-    counters[BEGUN] += 1
-    running.expected[job] = due
-    running.order[job] = counters[BEGUN]
-    replay.start[job] = begin
-    replay.waiting.lanes[replay.jobs[LANE, job]] -= 1
-    _take_nodes(
-        replay.jobs,
-        replay.nodes,
-        replay.free,
-        replay.choice,
-        replay.pieces,
-        running.expected,
-        replay.ready,
-        counters,
-        job,
-        count,
-    )
-    _count_in_limits(replay.limits, job, 1)
-    size = counters[HELD]
-    end = begin + replay.jobs[RUNTIME, job] + knobs[COMPLETION_DELAY]
-    place = rise(running, size, end, _end_at, _move_end)
-    running.end[place] = end
-    running.job[place] = job
-    place = size
-    while place > 0 and running.due[place - 1] > due:
-        _move_due(running, place, place - 1)
-        place -= 1
-    running.due[place] = due
-    running.due_job[place] = job
-    running.due_node[place] = replay.choice.node[0] if count == 1 else NOBODY
-    counters[HELD] = size + 1
-
-
-@kernel
-def end_next(jobs, free, pieces, running, ready, limits, counters):
-    """Release what the job that ends first holds, and return it."""
-    job = running.job[0]
-    size = counters[HELD] - 1
-    counters[HELD] = size
-    end, last = running.end[size], running.job[size]
-    place = sink(running, 0, size, end, _end_at, _move_end)
-    running.end[place] = end
-    running.job[place] = last
-    place = 0
-    while running.due_job[place] != job:
-        place += 1
-    for i in range(place, size):
-        _move_due(running, i, i + 1)
-    first = jobs[FIRST_PIECE, job]
-    for piece in range(first, first + pieces.count[job]):
-        give_back(pieces, piece, free)
-        _take_out(pieces, piece)
-        _note_change(ready, counters, pieces.node[piece])
-    _count_in_limits(limits, job, -1)
-    return job
