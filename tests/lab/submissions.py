@@ -63,7 +63,7 @@ class Submission:
 
     at: float
     user: str
-    seconds: int
+    seconds: float
     options: str
 
 

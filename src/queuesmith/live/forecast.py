@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,17 @@ from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.words import so_many
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.advice import AS_THEY_STAND
+from queuesmith.live.changes import movable, with_the_others
 from queuesmith.live.commands import PATIENCE, SlurmError, run
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import away, moment_of_nodes, walltime_left
+from queuesmith.live.newcomers import PastArrivals
+from queuesmith.live.ordering import order_to_come
+from queuesmith.live.outcomes import MARK
 from queuesmith.live.picture import span
 from queuesmith.live.state import ClusterState
+from queuesmith.live.steered import Steered
+from queuesmith.policy.slurm import PRIORITIES, Slurm
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read
@@ -32,6 +38,13 @@ COLUMNS = (
     "JobID,JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,State,NNodes,"
     "AllocCPUS,ReqCPUS"
 )
+#: Slurm's own schedulers on an order that is imposed through the site's part of the priority.
+AS_IMPOSED = Slurm(
+    {"PriorityType": "priority/multifactor", "PriorityWeightTRES": ""}
+    | {name: "0" for name in PRIORITIES if name.startswith("PriorityWeight")}
+)
+#: How often the time is doubled within which new jobs are looked for, and from how many on not.
+DOUBLINGS, MOST_NEW = 3, 20_000
 #: What Slurm's reasons mean where a limit is meant.
 _LIMITS = (
     "QOS",
@@ -52,11 +65,13 @@ class Expectation:
     job
         The job; of an array its first task.
     median, late
-        Seconds from now by which it has started in half and in nine tenths of the replays.
+        Seconds from now by which it has started in half and in nine tenths of all cases.
     slurm
         What Slurm itself expects, where it does.
     why
         Why it waits.
+    rests_on
+        On how many past jobs the marks rest; 0 where they are those of the replays.
     """
 
     job: LiveJob
@@ -64,6 +79,7 @@ class Expectation:
     late: int
     slurm: int | None
     why: str
+    rests_on: int = 0
 
 
 def accounting(days: float, *, seconds: float = PATIENCE) -> Workload | None:
@@ -86,6 +102,7 @@ def forecast(
     state: ClusterState,
     history: Workload | None = None,
     *,
+    steered: Steered | None = None,
     replays: int = 50,
     arrivals: bool = False,
     seed: int = 0,
@@ -94,8 +111,8 @@ def forecast(
 ) -> list[Expectation]:
     """Foretell when each waiting job starts, from many replays of the present moment.
 
-    In each replay every job runs as long as some job like it has run. The queue stands as it stands
-    now, and Slurm's own schedulers are replayed, with its settings.
+    In each replay every job runs as long as some job like it has run, under Slurm's own schedulers
+    with its settings. The queue stands as it stands now, or as the policy wants it that steers it.
 
     Parameters
     ----------
@@ -103,10 +120,13 @@ def forecast(
         The cluster.
     history
         Jobs that have ended, to draw runtimes and new jobs from; without, jobs run to their limits.
+    steered
+        By what the queue is steered; None where it is left to Slurm.
     replays
         How many.
     arrivals
-        Whether new jobs come as they came at some time of the history.
+        Whether new jobs come as they came at some time of the history. They stand behind those that
+        wait now, or where the policy wants them that steers.
     seed
         The same seed gives the same forecast.
     explained
@@ -117,18 +137,18 @@ def forecast(
     """
     whole_number("the number of replays", replays, 1, "Give for example 50.")
     chance, past = seeded(seed), PastRuntimes(history)
+    future = _Future(state, history if arrivals else None, steered, past)
     starts: defaultdict[int, list[int]] = defaultdict(list)
-    for number in range(replays if past.known else 1):
-        drawn = _drawn(state, past, chance)
-        new = _newcomers(state, history, chance) if arrivals and history is not None else []
-        for job, start in _first_starts(state, new, drawn).items():
+    count = replays if past.known else 1
+    for number in range(count):
+        for job, start in future.starts(chance).items():
             starts[job].append(start)
-        tick((number + 1) / replays)
+        tick((number + 1) / count)
     return [
         Expectation(
             job,
             int(np.median(starts[job.id])),
-            int(np.quantile(starts[job.id], 0.9)),
+            int(np.quantile(starts[job.id], MARK)),
             None if job.start is None else max(job.start - state.now, 0),
             why_it_waits(state, job) if explained is None or job.id in explained else "",
         )
@@ -137,76 +157,88 @@ def forecast(
     ]
 
 
-def _drawn(state: ClusterState, past: PastRuntimes, chance: np.random.Generator) -> dict[int, int]:
-    """Return a runtime for each job, what is left of it for those that run."""
-    found = {}
-    for job in state.jobs:
-        beyond = job.elapsed if job.running else 0
-        if job.running and beyond >= job.walltime:
-            found[job.id] = 1
+class _Future:
+    """What may come of a moment, drawn again and again."""
+
+    def __init__(
+        self,
+        state: ClusterState,
+        history: Workload | None,
+        steered: Steered | None,
+        past: PastRuntimes,
+    ) -> None:
+        self._state, self._past, self._steered = state, past, steered
+        self._today = tuple(job for job in state.waiting if job.ready)
+        known = history is not None and len(history) and self._today
+        self._coming = PastArrivals(state, history) if history is not None and known else None
+        self._wanted = None if steered is None else order_to_come(state, steered.policy)
+
+    def starts(self, chance: np.random.Generator) -> dict[int, int]:
+        """Return when the first task of each job starts in one replay, in seconds from now."""
+        lasts = self._runtimes(chance)
+        starts = self._replayed((), lasts)
+        if self._coming is None or not starts:
+            return starts
+        turn, own = self._coming.turn(chance), np.random.default_rng(chance.integers(2**63))
+        cycle = 0.0 if self._steered is None else self._steered.every
+        horizon = max(*starts.values(), 1)
+        # Who comes after the last job has started does not matter, but who comes delays it.
+        for _ in range(DOUBLINGS):
+            horizon *= 2
+            new = self._coming.after(turn, horizon, cycle)
+            for job in new:
+                if job.id not in lasts:
+                    lasts[job.id] = self._past.draw(own, job.user, job.walltime)
+            starts = self._replayed(new, lasts)
+            if max(starts.values()) <= horizon or len(new) > MOST_NEW:
+                break
+        return starts
+
+    def _runtimes(self, chance: np.random.Generator) -> dict[int, int]:
+        """Return a runtime for each job, what is left of it for those that run."""
+        found = {}
+        for job in self._state.jobs:
+            beyond = job.elapsed if job.running else 0
+            if job.running and beyond >= job.walltime:
+                found[job.id] = 1
+            else:
+                runtime = self._past.draw(chance, job.user, job.walltime, beyond=beyond)
+                found[job.id] = runtime - beyond
+        return found
+
+    def _replayed(self, new: Sequence[LiveJob], lasts: Mapping[int, int]) -> dict[int, int]:
+        def seconds(job: LiveJob) -> int:
+            return lasts[job.id]
+
+        order = self._order(new)
+        moment = moment_of_nodes(self._state, order, runtime=seconds, left=seconds)
+        jobs = moment.workload
+        if self._steered is None:
+            schedule = simulate(jobs, moment.machine, AS_THEY_STAND)
         else:
-            runtime = past.draw(chance, job.user, job.walltime, beyond=beyond)
-            found[job.id] = runtime - beyond
-    return found
+            place = {job.id: number for number, job in enumerate(order)}
+            site = [len(order) - place[job.id] if job else 0 for job in moment.waiting]
+            imposed = jobs.replaced(extra={**jobs.extra, "site_factor": np.array(site, np.int64)})
+            schedule = simulate(imposed, moment.machine, AS_IMPOSED)
+        numbers = jobs.id.tolist()
+        of_number = dict(zip(numbers, moment.waiting, strict=True))
+        first: dict[int, int] = {}
+        for number, start in zip(
+            schedule.workload.id.tolist(), schedule.start.tolist(), strict=True
+        ):
+            job = of_number[number]
+            if job is not None and job.id > 0:
+                first[job.id] = min(first.get(job.id, start), start)
+        return {job: max(start - self._state.now, 0) for job, start in first.items()}
 
-
-def _newcomers(
-    state: ClusterState, history: Workload, chance: np.random.Generator
-) -> list[LiveJob]:
-    """Return jobs that come from now on as they came at some time of the history."""
-    horizon = max((job.walltime for job in state.waiting), default=0) * 4
-    first, last = int(history.submit[0]), int(history.submit[-1])
-    since = int(chance.integers(first, max(last - horizon, first) + 1))
-    part = history.between(since, since + horizon)
-    example = state.waiting[0]
-
-    def text(column: str, i: int) -> str:
-        return part.label(column, int(part.extra[column][i])) if column in part.extra else ""
-
-    return [
-        replace(
-            example,
-            id=-1 - i,
-            array=-1 - i,
-            tasks=1,
-            user=part.label("user", int(part.user[i])),
-            account=text("account", i),
-            partition=text("partition", i) or example.partition,
-            qos=text("qos", i),
-            state="PENDING",
-            reason="Priority",
-            dependency="",
-            priority=1,
-            cores=int(part.cores[i]),
-            nodes=1,
-            walltime=int(part.walltime[i]),
-            submit=state.now + 1 + int(part.submit[i]) - since,
-            gres="",
-            wanted_nodes="",
-            excluded_nodes="",
-            features="",
-            resources="",
-        )
-        for i in range(len(part))
-    ]
-
-
-def _first_starts(
-    state: ClusterState, new: Sequence[LiveJob], drawn: dict[int, int]
-) -> dict[int, int]:
-    """Return when the first task of each job starts in one replay, in seconds from now."""
-
-    def lasts(job: LiveJob) -> int:
-        return drawn.get(job.id, job.walltime)
-
-    moment = moment_of_nodes(state, (*state.waiting, *new), runtime=lasts, left=lasts)
-    schedule = simulate(moment.workload, moment.machine, AS_THEY_STAND)
-    first: dict[int, int] = {}
-    for number, start in zip(schedule.workload.id.tolist(), schedule.start.tolist(), strict=True):
-        job = moment.waiting[number - 1] if len(moment.waiting) >= number else None
-        if job is not None and job.id > 0:
-            first[job.id] = min(first.get(job.id, start), start)
-    return {job: max(start - state.now, 0) for job, start in first.items()}
+    def _order(self, new: Sequence[LiveJob]) -> Sequence[LiveJob]:
+        """Return the jobs as they will stand."""
+        today = (*self._today, *new)
+        if self._steered is None or self._wanted is None:
+            return today
+        wanted = self._wanted(new)
+        set_by_us = {job.array: {job.made_of.site} for job in today if job.made_of is not None}
+        return with_the_others(today, movable(wanted, self._steered.allowed, set_by_us), wanted)
 
 
 def why_it_waits(state: ClusterState, job: LiveJob) -> str:
