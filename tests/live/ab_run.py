@@ -30,7 +30,7 @@ import numpy as np
 from queuesmith import Workload, simulate
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.nodes import Partition
-from queuesmith.live.forecast import forecast
+from queuesmith.live.forecast import Expectation, forecast
 from queuesmith.live.marks import learned_marks
 from queuesmith.live.outcomes import Noted, Outcomes
 from queuesmith.live.state import look, state_of
@@ -185,12 +185,10 @@ def replays(log: Workload, machine: NodeCluster) -> list[Any]:
 
 
 class Judged(NamedTuple):
-    """A forecast of a recorded run beside what came; seconds from its moment on."""
+    """A forecast of a recorded run, as replayed and as learned, beside what came."""
 
-    median: float
-    late: float
-    mark: float
-    slurm: int | None
+    replayed: Expectation
+    learned: Expectation
     real: int
 
 
@@ -220,8 +218,8 @@ def judged(folder: Path, learned: Outcomes, given: argparse.Namespace) -> list[J
         expected = [each for each in expected if each.job.id in began]
         told = learned_marks(learned, expected, state.now)
         found += [
-            Judged(e.median, e.late, t.late, e.slurm, began[e.job.id] - state.now)
-            for e, t in zip(expected, told, strict=True)
+            Judged(as_replayed, as_learned, began[as_replayed.job.id] - state.now)
+            for as_replayed, as_learned in zip(expected, told, strict=True)
         ]
     learned.learn(int(ends.max()), partial(_start, began))
     # What is learned belongs to another Slurm from now on, whose jobs have the same numbers.
@@ -242,18 +240,20 @@ def forecasts(given: argparse.Namespace) -> None:
     learned = Outcomes()
     for folder in given.folders:
         found = judged(Path(folder), learned, given)
-        theirs = [each for each in found if each.slurm is not None]
-        error = np.mean([abs(each.median - each.real) for each in theirs])
-        slurm = np.mean([abs(each.slurm - each.real) for each in theirs if each.slurm is not None])
-        replayed, told = (
-            100 * np.mean([each.real <= mark for each, mark in pairs])
-            for pairs in ([(e, e.late) for e in found], [(e, e.mark) for e in found])
-        )
-        print(
-            f"{folder}: {len(found)} forecasts; mean error {error:.1f} s, squeue --start "
-            f"{slurm:.1f} s of {len(theirs)}; 90 % marks hold for {replayed:.1f} % as replayed, "
-            f"{told:.1f} % as learned (from {learned.jobs} jobs by the end)"
-        )
+        real = np.array([each.real for each in found])
+        theirs = [(e.replayed.slurm, e.real) for e in found if e.replayed.slurm is not None]
+        print(f"{folder}: {len(found)} forecasts of {len({e.replayed.job.id for e in found})} jobs")
+        for name in ("replayed", "learned"):
+            told = [getattr(each, name) for each in found]
+            error = np.abs(np.array([each.median for each in told]) - real).mean()
+            mark = np.array([each.late for each in told])
+            held = 100 * (real <= mark).mean()
+            print(
+                f"  as {name}: mean error {error:.1f} s, marks after {mark.mean():.0f} s on "
+                f"average (jobs start after {real.mean():.0f} s) hold for {held:.1f} %"
+            )
+        off = np.mean([abs(expects - came) for expects, came in theirs])
+        print(f"  squeue --start: mean error {off:.1f} s, of {len(theirs)}", flush=True)
 
 
 def main() -> None:
@@ -278,7 +278,7 @@ def main() -> None:
     three.add_argument("--replays", type=int, default=50)
     three.add_argument("--least", type=int, default=10)
     three.add_argument("--step", type=int, default=1)
-    three.add_argument("--arrivals", action="store_true")
+    three.add_argument("--arrivals", type=float)
     for verb, act in ((one, run), (two, judge), (three, forecasts)):
         verb.set_defaults(act=act)
     given = options.parse_args()

@@ -88,8 +88,12 @@ def forecast(
     days: Annotated[float, typer.Option(help="How many days sacct is asked for.")] = 30.0,
     replays: Annotated[int, typer.Option(help="How many replays of this moment.")] = 50,
     arrivals: Annotated[
-        bool, typer.Option("--arrivals", help="Let new jobs come as they did in the history.")
-    ] = False,
+        float | None,
+        typer.Option(
+            help="The share of replays in which new jobs come as they did in the history; by "
+            "default 0.5 where the queue is steered, otherwise 0."
+        ),
+    ] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
     quiet: Quiet = False,

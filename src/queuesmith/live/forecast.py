@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -13,22 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import seeded, whole_number
+from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.words import so_many
-from queuesmith.engine.simulate import simulate
-from queuesmith.live.advice import AS_THEY_STAND
-from queuesmith.live.changes import movable, with_the_others
 from queuesmith.live.commands import PATIENCE, SlurmError, run
+from queuesmith.live.future import Future
 from queuesmith.live.jobs import LiveJob
-from queuesmith.live.moment import away, moment_of_nodes, walltime_left
-from queuesmith.live.newcomers import PastArrivals
-from queuesmith.live.ordering import order_to_come
+from queuesmith.live.moment import away, walltime_left
 from queuesmith.live.outcomes import MARK
 from queuesmith.live.picture import span
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
-from queuesmith.policy.slurm import PRIORITIES, Slurm
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read
@@ -38,13 +33,8 @@ COLUMNS = (
     "JobID,JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,State,NNodes,"
     "AllocCPUS,ReqCPUS"
 )
-#: Slurm's own schedulers on an order that is imposed through the site's part of the priority.
-AS_IMPOSED = Slurm(
-    {"PriorityType": "priority/multifactor", "PriorityWeightTRES": ""}
-    | {name: "0" for name in PRIORITIES if name.startswith("PriorityWeight")}
-)
-#: How often the time is doubled within which new jobs are looked for, and from how many on not.
-DOUBLINGS, MOST_NEW = 3, 20_000
+#: In which share of the replays of a steered queue new jobs come: what came may have been a rush.
+SHARE = 0.5
 #: What Slurm's reasons mean where a limit is meant.
 _LIMITS = (
     "QOS",
@@ -104,7 +94,7 @@ def forecast(
     *,
     steered: Steered | None = None,
     replays: int = 50,
-    arrivals: bool = False,
+    arrivals: float | None = None,
     seed: int = 0,
     explained: Collection[int] | None = None,
     tick: Callable[[float], None] = lambda share: None,
@@ -125,8 +115,9 @@ def forecast(
     replays
         How many.
     arrivals
-        Whether new jobs come as they came at some time of the history. They stand behind those that
-        wait now, or where the policy wants them that steers.
+        In which share of the replays new jobs come as they came at some time of the history. They
+        stand behind those that wait now, or where the policy wants them that steers. By default in
+        half of them where the queue is steered, and in none otherwise.
     seed
         The same seed gives the same forecast.
     explained
@@ -136,14 +127,17 @@ def forecast(
         Told the share that is done.
     """
     whole_number("the number of replays", replays, 1, "Give for example 50.")
+    share = (0.0 if steered is None else SHARE) if arrivals is None else float(arrivals)
+    number("the share of replays with new jobs", share, 0, 1, "Give for example 0.5.")
     chance, past = seeded(seed), PastRuntimes(history)
-    future = _Future(state, history if arrivals else None, steered, past)
+    future = Future(state, history if share else None, steered, past)
     starts: defaultdict[int, list[int]] = defaultdict(list)
     count = replays if past.known else 1
-    for number in range(count):
-        for job, start in future.starts(chance).items():
+    for turn in range(count):
+        coming = int((turn + 1) * share) > int(turn * share)
+        for job, start in future.starts(chance, coming=coming).items():
             starts[job].append(start)
-        tick((number + 1) / count)
+        tick((turn + 1) / count)
     return [
         Expectation(
             job,
@@ -155,90 +149,6 @@ def forecast(
         for job in state.waiting
         if job.id in starts
     ]
-
-
-class _Future:
-    """What may come of a moment, drawn again and again."""
-
-    def __init__(
-        self,
-        state: ClusterState,
-        history: Workload | None,
-        steered: Steered | None,
-        past: PastRuntimes,
-    ) -> None:
-        self._state, self._past, self._steered = state, past, steered
-        self._today = tuple(job for job in state.waiting if job.ready)
-        known = history is not None and len(history) and self._today
-        self._coming = PastArrivals(state, history) if history is not None and known else None
-        self._wanted = None if steered is None else order_to_come(state, steered.policy)
-
-    def starts(self, chance: np.random.Generator) -> dict[int, int]:
-        """Return when the first task of each job starts in one replay, in seconds from now."""
-        lasts = self._runtimes(chance)
-        starts = self._replayed((), lasts)
-        if self._coming is None or not starts:
-            return starts
-        turn, own = self._coming.turn(chance), np.random.default_rng(chance.integers(2**63))
-        cycle = 0.0 if self._steered is None else self._steered.every
-        horizon = max(*starts.values(), 1)
-        # Who comes after the last job has started does not matter, but who comes delays it.
-        for _ in range(DOUBLINGS):
-            horizon *= 2
-            new = self._coming.after(turn, horizon, cycle)
-            for job in new:
-                if job.id not in lasts:
-                    lasts[job.id] = self._past.draw(own, job.user, job.walltime)
-            starts = self._replayed(new, lasts)
-            if max(starts.values()) <= horizon or len(new) > MOST_NEW:
-                break
-        return starts
-
-    def _runtimes(self, chance: np.random.Generator) -> dict[int, int]:
-        """Return a runtime for each job, what is left of it for those that run."""
-        found = {}
-        for job in self._state.jobs:
-            beyond = job.elapsed if job.running else 0
-            if job.running and beyond >= job.walltime:
-                found[job.id] = 1
-            else:
-                runtime = self._past.draw(chance, job.user, job.walltime, beyond=beyond)
-                found[job.id] = runtime - beyond
-        return found
-
-    def _replayed(self, new: Sequence[LiveJob], lasts: Mapping[int, int]) -> dict[int, int]:
-        def seconds(job: LiveJob) -> int:
-            return lasts[job.id]
-
-        order = self._order(new)
-        moment = moment_of_nodes(self._state, order, runtime=seconds, left=seconds)
-        jobs = moment.workload
-        if self._steered is None:
-            schedule = simulate(jobs, moment.machine, AS_THEY_STAND)
-        else:
-            place = {job.id: number for number, job in enumerate(order)}
-            site = [len(order) - place[job.id] if job else 0 for job in moment.waiting]
-            imposed = jobs.replaced(extra={**jobs.extra, "site_factor": np.array(site, np.int64)})
-            schedule = simulate(imposed, moment.machine, AS_IMPOSED)
-        numbers = jobs.id.tolist()
-        of_number = dict(zip(numbers, moment.waiting, strict=True))
-        first: dict[int, int] = {}
-        for number, start in zip(
-            schedule.workload.id.tolist(), schedule.start.tolist(), strict=True
-        ):
-            job = of_number[number]
-            if job is not None and job.id > 0:
-                first[job.id] = min(first.get(job.id, start), start)
-        return {job: max(start - self._state.now, 0) for job, start in first.items()}
-
-    def _order(self, new: Sequence[LiveJob]) -> Sequence[LiveJob]:
-        """Return the jobs as they will stand."""
-        today = (*self._today, *new)
-        if self._steered is None or self._wanted is None:
-            return today
-        wanted = self._wanted(new)
-        set_by_us = {job.array: {job.made_of.site} for job in today if job.made_of is not None}
-        return with_the_others(today, movable(wanted, self._steered.allowed, set_by_us), wanted)
 
 
 def why_it_waits(state: ClusterState, job: LiveJob) -> str:
