@@ -278,7 +278,7 @@ def main() -> None:
     three.add_argument("--replays", type=int, default=50)
     three.add_argument("--least", type=int, default=10)
     three.add_argument("--step", type=int, default=1)
-    three.add_argument("--arrivals", type=float)
+    three.add_argument("--arrivals", action=argparse.BooleanOptionalAction)
     for verb, act in ((one, run), (two, judge), (three, forecasts)):
         verb.set_defaults(act=act)
     given = options.parse_args()

@@ -68,13 +68,14 @@ def test_jobs_that_a_steerer_puts_first_are_foreseen(slurm):
     shortest, longest = (Steered(as_policy(p), 30) for p in ("sjf+easy", "ljf+easy"))
     past = arriving(state, 1800)
     alone, overtaken, first = (
-        expected(state, past, steered=by, replays=3, arrivals=share)
-        for by, share in ((shortest, 0), (shortest, 1), (longest, 1))
+        expected(state, past, steered=by, replays=3, arrivals=coming)
+        for by, coming in ((shortest, False), (shortest, None), (longest, True))
     )
-    assert alone[4].median < alone[3].median < alone[2].median  # the shortest first
-    assert all(overtaken[job].median > alone[job].median for job in (2, 3))
-    assert first[2].median < first[3].median < first[4].median
-    assert first[2].median <= alone[4].median  # nobody who comes is longer
+    assert alone[4].late < alone[3].late < alone[2].late  # the shortest first
+    assert all(overtaken[job].late > alone[job].late for job in (2, 3))
+    assert all(overtaken[job].median == alone[job].median for job in (2, 3, 4))
+    assert first[2].late < first[3].late < first[4].late
+    assert first[2].late == first[2].median == alone[4].median  # nobody who comes is longer
 
 
 def test_who_may_not_be_steered_keeps_the_place(slurm):
@@ -123,8 +124,6 @@ def test_a_limit_is_named(recorded):
 def test_the_number_of_replays_is_checked(slurm):
     with pytest.raises(UsageError, match="replays"):
         forecast(look(), replays=0)
-    with pytest.raises(UsageError, match="share of replays with new jobs"):
-        forecast(look(), arrivals=2)
 
 
 def test_the_command_shows_starts_and_reasons(slurm, capsys, tmp_path):

@@ -88,10 +88,10 @@ def forecast(
     days: Annotated[float, typer.Option(help="How many days sacct is asked for.")] = 30.0,
     replays: Annotated[int, typer.Option(help="How many replays of this moment.")] = 50,
     arrivals: Annotated[
-        float | None,
+        bool | None,
         typer.Option(
-            help="The share of replays in which new jobs come as they did in the history; by "
-            "default 0.5 where the queue is steered, otherwise 0."
+            help="Let new jobs come, as in the history, before the late mark; by default where "
+            "the queue is steered."
         ),
     ] = None,
     seed: Seed = 0,

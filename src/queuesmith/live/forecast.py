@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import number, seeded, whole_number
+from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.words import so_many
 from queuesmith.live.commands import PATIENCE, SlurmError, run
@@ -33,8 +33,6 @@ COLUMNS = (
     "JobID,JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,State,NNodes,"
     "AllocCPUS,ReqCPUS"
 )
-#: In which share of the replays of a steered queue new jobs come: what came may have been a rush.
-SHARE = 0.5
 #: What Slurm's reasons mean where a limit is meant.
 _LIMITS = (
     "QOS",
@@ -94,7 +92,7 @@ def forecast(
     *,
     steered: Steered | None = None,
     replays: int = 50,
-    arrivals: float | None = None,
+    arrivals: bool | None = None,
     seed: int = 0,
     explained: Collection[int] | None = None,
     tick: Callable[[float], None] = lambda share: None,
@@ -115,9 +113,10 @@ def forecast(
     replays
         How many.
     arrivals
-        In which share of the replays new jobs come as they came at some time of the history. They
-        stand behind those that wait now, or where the policy wants them that steers. By default in
-        half of them where the queue is steered, and in none otherwise.
+        Whether the late mark is that of replays in which new jobs come as they came at some time of
+        the history. They stand behind those that wait now, or where the policy wants them that
+        steers; by default they come where the queue is steered. The median is without them: what
+        came so far may have been a rush.
     seed
         The same seed gives the same forecast.
     explained
@@ -127,27 +126,26 @@ def forecast(
         Told the share that is done.
     """
     whole_number("the number of replays", replays, 1, "Give for example 50.")
-    share = (0.0 if steered is None else SHARE) if arrivals is None else float(arrivals)
-    number("the share of replays with new jobs", share, 0, 1, "Give for example 0.5.")
     chance, past = seeded(seed), PastRuntimes(history)
-    future = Future(state, history if share else None, steered, past)
-    starts: defaultdict[int, list[int]] = defaultdict(list)
+    coming = steered is not None if arrivals is None else arrivals
+    future = Future(state, history if coming else None, steered, past)
+    alone, crowded = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     count = replays if past.known else 1
-    for turn in range(count):
-        coming = int((turn + 1) * share) > int(turn * share)
-        for job, start in future.starts(chance, coming=coming).items():
-            starts[job].append(start)
-        tick((turn + 1) / count)
+    for number in range(count):
+        for starts, found in zip((alone, crowded), future.starts(chance), strict=True):
+            for job, start in found.items():
+                starts[job].append(start)
+        tick((number + 1) / count)
     return [
         Expectation(
             job,
-            int(np.median(starts[job.id])),
-            int(np.quantile(starts[job.id], MARK)),
+            int(np.median(alone[job.id])),
+            int(max(np.quantile(starts[job.id], MARK) for starts in (alone, crowded))),
             None if job.start is None else max(job.start - state.now, 0),
             why_it_waits(state, job) if explained is None or job.id in explained else "",
         )
         for job in state.waiting
-        if job.id in starts
+        if job.id in alone
     ]
 
 

@@ -56,20 +56,15 @@ class Future:
         self._coming = PastArrivals(state, history) if history is not None and known else None
         self._wanted = None if steered is None else order_to_come(state, steered.policy)
 
-    def starts(self, chance: np.random.Generator, *, coming: bool) -> dict[int, int]:
-        """Return when the first task of each job starts in one replay, in seconds from now.
+    def starts(self, chance: np.random.Generator) -> tuple[dict[int, int], dict[int, int]]:
+        """Return when the first task of each job starts, in seconds from now.
 
-        Parameters
-        ----------
-        chance
-            Where it is drawn from.
-        coming
-            Whether new jobs come.
+        Once where nobody new comes, and once where others come.
         """
         lasts = self._runtimes(chance)
-        starts = self._replayed((), lasts)
-        if self._coming is None or not coming or not starts:
-            return starts
+        alone = starts = self._replayed((), lasts)
+        if self._coming is None or not alone:
+            return alone, alone
         turn, own = self._coming.turn(chance), np.random.default_rng(chance.integers(2**63))
         cycle = 0.0 if self._steered is None else self._steered.every
         horizon = max(*starts.values(), 1)
@@ -83,7 +78,7 @@ class Future:
             starts = self._replayed(new, lasts)
             if max(starts.values()) <= horizon or len(new) > MOST_NEW:
                 break
-        return starts
+        return alone, starts
 
     def _runtimes(self, chance: np.random.Generator) -> dict[int, int]:
         """Return a runtime for each job, what is left of it for those that run."""
