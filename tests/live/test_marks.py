@@ -35,7 +35,7 @@ def test_forecasts_are_noted_and_what_came_is_learned(slurm, tmp_path):
     expected = forecast(state)
     found, sentence = told(expected, state, None, tmp_path)
     assert found == expected  # nothing is known yet
-    assert "so far it is known of 0 forecasts" in sentence
+    assert "what came is known of 0 past forecasts" in sentence
     header, *noted = lines(tmp_path)
     assert header["cluster"] == "atlas" and [each["job"] for each in noted] == [2, 3, 4]
     then = later(state, 600, running=(2,))
@@ -79,7 +79,7 @@ def test_a_file_that_is_something_else_is_refused(slurm, tmp_path):
 
 def test_the_command_says_on_what_marks_rest(slurm, tmp_path, capsys):
     assert main(["slurm", "forecast", "-q"]) == 0
-    assert "marks are as replayed: so far it is known of 0 forecasts" in capsys.readouterr().out
+    assert "what came is known of 0 past forecasts" in capsys.readouterr().out
     assert (tmp_path / "state" / "atlas.forecasts").exists()
     assert main(["slurm", "forecast", "-q", "--as-replayed", "--marks", str(tmp_path / "m")]) == 0
     assert not (tmp_path / "m").exists()

@@ -118,8 +118,8 @@ def _sentence(learned: Outcomes) -> str:
         return f"marks rest on what came of forecasts of {so_many(learned.jobs, 'past job')}"
     known = sum(each.started for each in learned.noted)
     return (
-        f"marks are as replayed: so far it is known of {so_many(known, 'forecast')} what came of "
-        f"it, and {ENOUGH} are needed to learn from"
+        f"marks are as replayed: what came is known of {so_many(known, 'past forecast')}, and "
+        f"{ENOUGH} are needed to learn from"
     )
 
 
