@@ -50,7 +50,8 @@ def learned_marks(
             [max(now - each.job.submit, 0) for each in expected],
         )
     )
-    medians, marks = learned.corrected(half, late, so_far)
+    # On the nodes and with Slurm's own rules the median of the replays is the better one.
+    marks = np.maximum(learned.corrected(half, late, so_far)[1], half)
     rests_on = learned.jobs if learned.enough else 0
     noted = {each.job: each.made for each in learned.noted}
     # When the first task of an array starts, no accounting tells under the array's number.
@@ -61,8 +62,8 @@ def learned_marks(
         if new
     )
     return [
-        replace(each, median=round(median), late=round(mark), rests_on=rests_on)
-        for each, median, mark in zip(expected, medians.tolist(), marks.tolist(), strict=True)
+        replace(each, late=round(mark), rests_on=rests_on)
+        for each, mark in zip(expected, marks.tolist(), strict=True)
     ]
 
 
