@@ -111,6 +111,14 @@ def test_larger_jobs_come_first_where_size_has_a_weight():
     assert heavy.start.tolist() == [0, 60, 50]
 
 
+def test_what_a_site_adds_to_priorities_decides_where_nothing_else_does():
+    work = jobs((0, 50, 60, 8), (1, 10, 60, 8), (2, 10, 60, 8), (3, 10, 60, 8))
+    imposed = work.replaced(extra={**work.extra, "site_factor": np.array([0, 1, 3, 2])})
+    assert simulate(imposed, PAIR, "slurm()").start.tolist() == [0, 70, 50, 60]
+    basic = simulate(imposed, PAIR, "slurm(PriorityType=priority/basic)")
+    assert basic.start.tolist() == [0, 50, 60, 70]
+
+
 def test_a_planned_outage_is_kept_free():
     machine = NodeCluster(PAIR.kinds, outages=(Outage((), begin=100, end=200),))
     schedule = simulate(jobs((0, 10, 60, 1), (50, 10, 60, 1)), machine, "slurm()")
@@ -283,6 +291,7 @@ def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
             "gpus_per_node": gpus,
             "partition": random.integers(0, 2, count),
             "account": np.zeros(count, np.int64) - 1,
+            "site_factor": random.integers(-2000, 2000, count) * (seed % 3 == 0),
         },
         labels={"user": ("u", "v", "w"), "partition": ("all", "b")},
     )

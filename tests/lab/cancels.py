@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,50 +22,28 @@ from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read
 from tests.lab.slurm_lab import LabNodes, SlurmLab
+from tests.lab.submissions import Submission, submit_all
 
 NODES = LabNodes("n[1-3]", cores=8)
 
 
-class Submission(NamedTuple):
-    """A job, and after how many seconds its user cancels it, None: never."""
-
-    pause: float
-    cores: int
-    seconds: float
-    minutes: int
-    cancelled: float | None
-
-
 def submissions(count: int, seed: int) -> Iterator[Submission]:
     """Yield jobs of which a quarter need most of the machine; three tenths are cancelled."""
-    random = np.random.default_rng(seed)
+    random, at = np.random.default_rng(seed), 0.0
     for _ in range(count):
         wide = random.random() < 0.25
         cores = int(random.integers(16, 25)) if wide else int(random.integers(1, 9))
         seconds, minutes = float(random.integers(3, 20)), int(random.integers(1, 4))
         cancelled = float(random.integers(15, 90)) if random.random() < 0.3 else None
-        yield Submission(float(random.exponential(1.6)), cores, seconds, minutes, cancelled)
-
-
-def cancel(lab: SlurmLab, number: int) -> None:
-    """Cancel a job if it still waits; one that runs stays, and one that is over is an error."""
-    with suppress(RuntimeError):
-        lab.run("scancel", "--state=PENDING", str(number))
+        at += float(random.exponential(1.6))
+        yield Submission(at, "root", seconds, f"-n {cores} -t {minutes}", cancelled)
 
 
 def run(folder: Path, jobs: Iterator[Submission]) -> tuple[Workload, NodeCluster]:
     """Let Slurm run the jobs; return its accounting and its machine."""
-    timers: list[threading.Timer] = []
     with SlurmLab(folder / "lab", nodes=[NODES]) as lab:
-        for job in jobs:
-            time.sleep(job.pause)
-            number = lab.submit(job.seconds, f"-n {job.cores} -t {job.minutes}")
-            if job.cancelled is not None:
-                timers.append(threading.Timer(job.cancelled, cancel, (lab, number)))
-                timers[-1].start()
+        submit_all(lab, jobs)
         lab.wait_for_jobs(1500)
-        for timer in timers:
-            timer.cancel()
         lab.show_controller()
         path = folder / "jobs.sacct"
         path.write_text(lab.sacct())

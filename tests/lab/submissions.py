@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,12 +61,13 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Submission:
-    """One job that somebody submits some seconds after the first."""
+    """One job that somebody submits after some seconds, and perhaps cancels so many later."""
 
     at: float
     user: str
-    seconds: int
+    seconds: float
     options: str
+    cancelled: float | None = None
 
 
 def random_submissions(count: int, *, within: float, seed: int) -> list[Submission]:
@@ -102,12 +105,22 @@ def _submission(at: float, random: np.random.Generator) -> Submission:
     return Submission(at, user, seconds, " ".join([*options, f"-t {minutes}"]))
 
 
-def submit_all(lab: SlurmLab, submissions: Sequence[Submission]) -> None:
-    """Submit jobs at their instants."""
+def submit_all(lab: SlurmLab, submissions: Iterable[Submission]) -> None:
+    """Submit jobs at their instants; those that users cancel are cancelled if they still wait."""
     began = time.monotonic()
     for each in submissions:
         time.sleep(max(began + each.at - time.monotonic(), 0.0))
-        lab.submit(each.seconds, each.options, user=each.user)
+        number = lab.submit(each.seconds, each.options, user=each.user)
+        if each.cancelled is not None:
+            timer = threading.Timer(each.cancelled, _cancel, (lab, number))
+            timer.daemon = True  # a job may be over before
+            timer.start()
+
+
+def _cancel(lab: SlurmLab, number: int) -> None:
+    """Cancel a job if it still waits; one that runs stays, and one that is over is an error."""
+    with suppress(RuntimeError):
+        lab.run("scancel", "--state=PENDING", str(number))
 
 
 def run_lab(

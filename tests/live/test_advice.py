@@ -61,7 +61,7 @@ def test_who_may_not_be_steered_keeps_the_place(slurm):
     slurm.job(3, account="chem")
     given = advice(look(), as_policy("sjf+easy"), AllowList(accounts=frozenset({"bio"})))
     assert [job.id for job in given.wanted] == [4, 3, 2]
-    assert any("1 jobs keep their places" in note for note in given.notes)
+    assert any("1 job keeps its place" in note for note in given.notes)
 
 
 def test_options_out_of_range_are_refused(slurm):

@@ -6,7 +6,7 @@ import pytest
 from queuesmith import Workload, simulate
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cli import main
-from queuesmith.live import backtest as module
+from queuesmith.live import outcomes as module
 from queuesmith.live.backtest import backtest
 from queuesmith.workload.files import write
 

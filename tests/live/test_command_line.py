@@ -48,7 +48,7 @@ def test_steer_and_restore(run, slurm, tmp_path):
     words = ("slurm", "steer", "--policy", "sjf+easy", "--apply", "--everyone", "--cycles", "1")
     code, out, err = run(*words, "--figures", "steer.prom")
     assert code == 0, err
-    assert "2 changes in 1 cycles; 2 jobs put back" in out
+    assert "2 changes in 1 cycle; 2 jobs put back" in out
     assert "queuesmith_steer_changes_total" in (tmp_path / "steer.prom").read_text()
     code, out, _ = run("slurm", "restore")
     assert code == 0 and "nothing to do" in out

@@ -8,8 +8,13 @@ import pytest
 from queuesmith import Workload
 from queuesmith.base.errors import UsageError
 from queuesmith.cli import main
+from queuesmith.live.changes import AllowList
 from queuesmith.live.forecast import forecast, why_it_waits
+from queuesmith.live.newcomers import PastArrivals
+from queuesmith.live.ordering import order_to_come
 from queuesmith.live.state import look, state_of
+from queuesmith.live.steered import Steered
+from queuesmith.policy import as_policy
 
 
 def history(share):
@@ -44,6 +49,50 @@ def test_with_a_history_starts_come_earlier_and_have_a_spread(slurm):
 def test_new_jobs_can_come(slurm):
     found = expected(look(), history([0.5]), replays=3, arrivals=True)
     assert set(found) == {2, 3, 4}
+
+
+def arriving(state, walltime):
+    """A job of a user came every minute up to now, used a tenth of its time, and was narrow."""
+    count = 60
+    submit = state.now - 60 * np.arange(count, 0, -1)
+    runtime = [walltime // 10] * count
+    return Workload(
+        submit, runtime, [walltime] * count, [8] * count, id=np.arange(count) + 1000, epoch=0
+    )
+
+
+def test_jobs_that_a_steerer_puts_first_are_foreseen(slurm):
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    state = look()
+    shortest, longest = (Steered(as_policy(p), 30) for p in ("sjf+easy", "ljf+easy"))
+    past = arriving(state, 1800)
+    alone, overtaken, first = (
+        expected(state, past, steered=by, replays=3, arrivals=coming)
+        for by, coming in ((shortest, False), (shortest, None), (longest, True))
+    )
+    assert alone[4].late < alone[3].late < alone[2].late  # the shortest first
+    assert all(overtaken[job].late > alone[job].late for job in (2, 3))
+    assert all(overtaken[job].median == alone[job].median for job in (2, 3, 4))
+    assert first[2].late < first[3].late < first[4].late
+    assert first[2].late == first[2].median == alone[4].median  # nobody who comes is longer
+
+
+def test_who_may_not_be_steered_keeps_the_place(slurm):
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    slurm.job(2, user="bob")
+    by = Steered(as_policy("sjf+easy"), 30, AllowList(users=frozenset({"bob"})))
+    found = expected(look(), steered=by)
+    assert found[2].median < found[3].median < found[4].median
+
+
+@pytest.mark.parametrize("policy", ["dynp(fcfs,sjf)", "wfp3+easy"])
+def test_other_policies_order_those_who_come_as_well(slurm, policy):
+    state = look()
+    new = PastArrivals(state, arriving(state, 600)).after(0, 600)
+    order = order_to_come(state, as_policy(policy))(new)
+    assert {job.id for job in order} == {2, 3, 4, *(job.id for job in new)}
 
 
 def test_held_jobs_have_no_expected_start(recorded):
@@ -84,6 +133,8 @@ def test_the_command_shows_starts_and_reasons(slurm, capsys, tmp_path):
     assert "stand before it" in capsys.readouterr().out
     assert main(["slurm", "forecast", "-q", "--format", "csv"]) == 0
     assert capsys.readouterr().out.startswith("job,user,median_seconds,late_seconds")
+    assert main(["slurm", "forecast", "--policy", "sjf+easy", "--every", "5"]) == 0
+    assert "steered by sjf+easy, every 5 s" in capsys.readouterr().err
     slurm.job(4, reason="JobHeldUser")
     assert main(["slurm", "forecast", "4", "-q"]) == 0
     assert "it is held" in capsys.readouterr().out

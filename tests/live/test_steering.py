@@ -96,7 +96,7 @@ def test_jobs_that_somebody_else_changes_are_left_alone_from_then_on(slurm):
     steering, said = steered(cycles=3)
     during(steering, lambda: slurm.job(4, site=77))
     assert slurm.sites == {1: 0, 2: 0, 3: 0, 4: 77}
-    assert "somebody else has changed 1 jobs, 4 first: left alone" in said
+    assert "somebody else has changed 1 job, 4 first: left alone" in said
 
 
 def test_it_pauses_where_somebody_else_changes_many(slurm):
@@ -180,7 +180,7 @@ def test_a_run_that_was_cut_off_is_put_back_first(slurm):
     slurm.job(2, site=11)
     steering, said = steered()
     steering.run()
-    assert said[0].startswith("an earlier run was cut off: 1 jobs put back")
+    assert said[0].startswith("an earlier run was cut off: 1 job put back")
 
 
 def test_what_somebody_else_set_after_a_kill_stays(slurm):

@@ -55,7 +55,7 @@ def billed(machine: NodeCluster, requests: JobRequests, settings: SlurmSettings)
 def _fixed_priority(
     workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
 ) -> Floats:
-    """Return the weighted factors that never change: size, partition, QOS, resources."""
+    """Return what never changes of priorities: size, partition, QOS, resources, the site's part."""
     if not settings.multifactor:
         return np.zeros(len(workload))
     priority = settings["PriorityWeightJobSize"] * _size(workload, machine, settings)
@@ -65,7 +65,9 @@ def _fixed_priority(
     ):
         factors = np.array([*values, 0.0])  # the last is that of jobs without any
         priority = priority + settings[weight] * (factors / (factors.max() or 1.0))[number]
-    return priority + _resources(machine, requests, settings)
+    site: Ints = workload.extra.get("site_factor", np.zeros(len(workload), np.int64))
+    total: Floats = priority + _resources(machine, requests, settings) + site
+    return total
 
 
 def asked_cores(workload: Workload) -> Ints:

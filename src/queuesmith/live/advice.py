@@ -12,8 +12,16 @@ import numpy as np
 from queuesmith.base.checks import positive
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.registry import known
+from queuesmith.base.words import so_many
 from queuesmith.engine.simulate import simulate
-from queuesmith.live.changes import AllowList, Change, changes_for, movable, why_not
+from queuesmith.live.changes import (
+    AllowList,
+    Change,
+    changes_for,
+    movable,
+    why_not,
+    with_the_others,
+)
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import Runtime, moment_of_nodes
 from queuesmith.live.ordering import wanted_order
@@ -60,8 +68,9 @@ class Advice:
         """What it comes to."""
         moved = sum(row["place today"] != row["place wanted"] for row in self.moves())
         return (
-            f"{self.policy} would move {moved:,} of {len(self.today):,} jobs with "
-            f"{len(self.changes):,} changes. Nothing was changed; slurm steer --apply would."
+            f"{self.policy} would move {moved:,} of {so_many(len(self.today), 'job')} with "
+            f"{so_many(len(self.changes), 'change')}. Nothing was changed; slurm steer --apply "
+            "would."
         )
 
     def moves(self) -> list[dict[str, Any]]:
@@ -157,22 +166,14 @@ def advice(
     today = tuple(job for job in state.waiting if job.ready)
     free = wanted_order(state, policy, runtime=runtime)
     jobs = movable(free, allowed, {})
-    wanted = _with_the_others(today, jobs, free)
+    wanted = with_the_others(today, jobs, free)
     starts, notes = _starts(state, (today, wanted), runtime)
     fixed = sum(why_not(job, allowed, {}) is not None for job in today)
     if fixed:
-        notes = (*notes, f"{fixed:,} jobs keep their places, for they may not be steered")
+        keep = "keeps its place" if fixed == 1 else "keep their places"
+        notes = (*notes, f"{so_many(fixed, 'job')} {keep}: not to be steered")
     changes = tuple(changes_for(jobs))
     return Advice(policy, today, wanted, changes, starts, state.now, hours, by, notes)
-
-
-def _with_the_others(
-    today: Sequence[LiveJob], movable_jobs: Sequence[LiveJob], order: Sequence[LiveJob]
-) -> tuple[LiveJob, ...]:
-    """Return the wanted order in which jobs that may not be steered keep today's places."""
-    arrays = {job.array for job in movable_jobs}
-    moved = iter(job for job in order if job.array in arrays)
-    return tuple(next(moved) if job.array in arrays else job for job in today)
 
 
 def _starts(

@@ -6,32 +6,20 @@ it stands what a scheduler that believes the requests would have said, as ``sque
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from queuesmith.base.checks import positive, seeded, whole_number
 from queuesmith.base.errors import WorkloadError
 from queuesmith.engine.simulate import simulate
+from queuesmith.live.outcomes import MARK, Floats, Noted, Outcomes
 from queuesmith.policy import AnyPolicy
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
-
-Floats = NDArray[np.float64]
-
-#: So many forecasts whose jobs have started say how far off forecasts are; fewer are too few.
-ENOUGH, RECENT = 200, 5000
-#: The share of jobs that the late mark is to hold for, and how fast it follows those it misses.
-MARK, STEP = 0.9, 0.005
-#: So many forecasts that are most like one say what comes of it.
-ALIKE = 50
-#: Seconds that are added before waits are divided: a wait of none is no measure of another.
-GRACE = 60.0
 
 
 @dataclass(frozen=True)
@@ -157,65 +145,6 @@ class _Foretold:
     really: Floats
 
 
-@dataclass(eq=False)
-class _Expected:
-    """A forecast of which it is not known yet what comes of it."""
-
-    start: int
-    moment: int
-    mark: float
-    seen: Floats
-    judged: bool = False
-
-
-class _Outcomes:
-    """Forecasts whose jobs have started since, and how long these really waited."""
-
-    def __init__(self) -> None:
-        self._open: list[_Expected] = []
-        self._known: deque[tuple[Floats, float]] = deque(maxlen=RECENT)
-        self.level = MARK
-
-    @property
-    def enough(self) -> bool:
-        """Whether there are enough to learn from."""
-        return len(self._known) >= ENOUGH
-
-    def expect(self, seen: Floats, late: Floats, starts: Ints, now: int) -> None:
-        """Take note of forecasts; what comes of them is learned when it is known."""
-        rows = zip(starts.tolist(), late.tolist(), seen, strict=True)
-        self._open += [_Expected(start, now, mark, row) for start, mark, row in rows]
-
-    def learn(self, now: int) -> None:
-        """Take note of the jobs that have started by now."""
-        ready = [each for each in self._open if each.start <= now]
-        self._open = [each for each in self._open if each.start > now]
-        for each in sorted(ready, key=lambda each: (each.start, each.moment)):
-            self._known.append((each.seen, float(each.start - each.moment)))
-            self._judge(each, missed=each.start - each.moment > each.mark)
-        for each in self._open:  # a mark that has passed has failed, whenever the job starts
-            if now - each.moment > each.mark:
-                self._judge(each, missed=True)
-
-    def _judge(self, expected: _Expected, *, missed: bool) -> None:
-        """Set later marks where they fail (adaptive conformal inference, Gibbs and Candes 2021)."""
-        if not expected.judged:
-            expected.judged = True
-            self.level = min(max(self.level + STEP * (missed - (1 - MARK)), 0.5), 1.0)
-
-    def like(self, seen: Floats) -> tuple[Floats, Floats]:
-        """Return by when half and nine tenths of the forecasts most like these came true."""
-        rows = np.array([row for row, _ in self._known])
-        waits = np.array([wait for _, wait in self._known])
-        spread = np.maximum(rows.std(axis=0), 1e-9)
-        half, late = np.empty(len(seen)), np.empty(len(seen))
-        for i, row in enumerate(seen):
-            far = (((rows - row) / spread) ** 2).sum(axis=1)
-            alike = waits[np.argpartition(far, ALIKE)[:ALIKE]]
-            half[i], late[i] = np.quantile(alike, [0.5, self.level])
-        return half, late
-
-
 class _Course:
     """A log that is walked through, and what is known of it by then."""
 
@@ -225,7 +154,7 @@ class _Course:
         self.past = PastRuntimes(None)
         self._by_end = np.argsort(self.end, kind="stable")
         self._ended = 0
-        self._outcomes = _Outcomes()
+        self._outcomes = Outcomes()
 
     @property
     def begin(self) -> int:
@@ -247,11 +176,12 @@ class _Course:
     def foretold(self, now: int, replays: int, chance: np.random.Generator) -> _Foretold:
         """Return the forecasts of all jobs that wait at a moment."""
         self._learn(now)
-        there = self.log.submit <= now
-        waiting = np.flatnonzero(there & (self.start > now) & (self.log.cores <= self.cores))
+        log = self.log
+        there = log.submit <= now
+        waiting = np.flatnonzero(there & (self.start > now) & (log.cores <= self.cores))
         running = np.flatnonzero(there & (self.start <= now) & (self.end > now))
         elapsed = now - self.start[running]
-        asked = self.log.walltime
+        asked = log.walltime
         left = np.maximum(asked[running] - elapsed, 1)
         drawn_left = self._drawn(running, elapsed, replays, chance) - elapsed[:, None]
         drawn = self._drawn(waiting, np.zeros_like(waiting), replays, chance)
@@ -263,18 +193,15 @@ class _Course:
         )
         requested = self._replayed(now, waiting, running, asked[waiting], left)
         half, late = np.quantile(waits, [0.5, MARK], axis=0)
-        seen = self._seen(now, waiting, half, requested)
-        if self._outcomes.enough:
-            half, late = self._outcomes.like(seen)
-        self._outcomes.expect(seen, late, self.start[waiting], now)
+        submit = log.submit[waiting]
+        told, mark = self._outcomes.corrected(half, late, (now - submit).astype(np.float64))
+        columns = (each.tolist() for each in (waiting, submit, half, late, mark))
+        self._outcomes.expect(
+            Noted(job, came, now, h, late_h, m, now)
+            for job, came, h, late_h, m in zip(*columns, strict=True)
+        )
         really = (self.start[waiting] - now).astype(np.float64)
-        return _Foretold(half, late, requested, really)
-
-    def _seen(self, now: int, waiting: Ints, half: Floats, requested: Floats) -> Floats:
-        """Return what forecasts are compared by: foretold waits, the wait so far, the size."""
-        so_far = (now - self.log.submit[waiting]).astype(np.float64)
-        waits = [np.log(each + GRACE) for each in (half, requested, so_far)]
-        return np.stack([*waits, np.log(self.log.cores[waiting])], axis=1)
+        return _Foretold(told, mark, requested, really)
 
     def _learn(self, now: int) -> None:
         """Take note of what has ended and of what has started since."""
@@ -284,7 +211,11 @@ class _Course:
             user = log.label("user", int(log.user[i]))
             self.past.learn(user, int(log.walltime[i]), int(log.runtime[i]))
             self._ended += 1
-        self._outcomes.learn(now)
+        self._outcomes.learn(now, lambda each: self._started(each, now))
+
+    def _started(self, forecast: Noted, now: int) -> int | None:
+        start = int(self.start[forecast.job])
+        return start if start <= now else None
 
     def _drawn(self, jobs: Ints, beyond: Ints, replays: int, chance: np.random.Generator) -> Ints:
         """Return a runtime of each job in each replay, beyond what it has run."""

@@ -112,6 +112,25 @@ def movable(
     return list(found.values())
 
 
+def with_the_others(
+    today: Sequence[LiveJob], moved: Sequence[LiveJob], order: Sequence[LiveJob]
+) -> tuple[LiveJob, ...]:
+    """Return an order in which jobs that may not be steered keep today's places.
+
+    Parameters
+    ----------
+    today
+        All jobs as they stand.
+    moved
+        Those that may be steered, of each array one.
+    order
+        All jobs as they are wanted.
+    """
+    arrays = {job.array for job in moved}
+    others = iter(job for job in order if job.array in arrays)
+    return tuple(next(others) if job.array in arrays else job for job in today)
+
+
 def changes_for(jobs: Sequence[LiveJob]) -> list[Change]:
     """Return what must be set so that jobs stand in this order, the most urgent first.
 

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ import numpy as np
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.words import so_many
-from queuesmith.engine.simulate import simulate
-from queuesmith.live.advice import AS_THEY_STAND
 from queuesmith.live.commands import PATIENCE, SlurmError, run
+from queuesmith.live.future import Future
 from queuesmith.live.jobs import LiveJob
-from queuesmith.live.moment import away, moment_of_nodes, walltime_left
+from queuesmith.live.moment import away, walltime_left
+from queuesmith.live.outcomes import MARK
 from queuesmith.live.picture import span
 from queuesmith.live.state import ClusterState
+from queuesmith.live.steered import Steered
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read
@@ -52,11 +53,13 @@ class Expectation:
     job
         The job; of an array its first task.
     median, late
-        Seconds from now by which it has started in half and in nine tenths of the replays.
+        Seconds from now by which it has started in half and in nine tenths of all cases.
     slurm
         What Slurm itself expects, where it does.
     why
         Why it waits.
+    rests_on
+        On how many past jobs the marks rest; 0 where they are those of the replays.
     """
 
     job: LiveJob
@@ -64,6 +67,7 @@ class Expectation:
     late: int
     slurm: int | None
     why: str
+    rests_on: int = 0
 
 
 def accounting(days: float, *, seconds: float = PATIENCE) -> Workload | None:
@@ -86,16 +90,17 @@ def forecast(
     state: ClusterState,
     history: Workload | None = None,
     *,
+    steered: Steered | None = None,
     replays: int = 50,
-    arrivals: bool = False,
+    arrivals: bool | None = None,
     seed: int = 0,
     explained: Collection[int] | None = None,
     tick: Callable[[float], None] = lambda share: None,
 ) -> list[Expectation]:
     """Foretell when each waiting job starts, from many replays of the present moment.
 
-    In each replay every job runs as long as some job like it has run. The queue stands as it stands
-    now, and Slurm's own schedulers are replayed, with its settings.
+    In each replay every job runs as long as some job like it has run, under Slurm's own schedulers
+    with its settings. The queue stands as it stands now, or as the policy wants it that steers it.
 
     Parameters
     ----------
@@ -103,10 +108,15 @@ def forecast(
         The cluster.
     history
         Jobs that have ended, to draw runtimes and new jobs from; without, jobs run to their limits.
+    steered
+        By what the queue is steered; None where it is left to Slurm.
     replays
         How many.
     arrivals
-        Whether new jobs come as they came at some time of the history.
+        Whether the late mark is that of replays in which new jobs come as they came at some time of
+        the history. They stand behind those that wait now, or where the policy wants them that
+        steers; by default they come where the queue is steered. The median is without them: what
+        came so far may have been a rush.
     seed
         The same seed gives the same forecast.
     explained
@@ -117,96 +127,26 @@ def forecast(
     """
     whole_number("the number of replays", replays, 1, "Give for example 50.")
     chance, past = seeded(seed), PastRuntimes(history)
-    starts: defaultdict[int, list[int]] = defaultdict(list)
-    for number in range(replays if past.known else 1):
-        drawn = _drawn(state, past, chance)
-        new = _newcomers(state, history, chance) if arrivals and history is not None else []
-        for job, start in _first_starts(state, new, drawn).items():
-            starts[job].append(start)
-        tick((number + 1) / replays)
+    coming = steered is not None if arrivals is None else arrivals
+    future = Future(state, history if coming else None, steered, past)
+    alone, crowded = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    count = replays if past.known else 1
+    for number in range(count):
+        for starts, found in zip((alone, crowded), future.starts(chance), strict=True):
+            for job, start in found.items():
+                starts[job].append(start)
+        tick((number + 1) / count)
     return [
         Expectation(
             job,
-            int(np.median(starts[job.id])),
-            int(np.quantile(starts[job.id], 0.9)),
+            int(np.median(alone[job.id])),
+            int(max(np.quantile(starts[job.id], MARK) for starts in (alone, crowded))),
             None if job.start is None else max(job.start - state.now, 0),
             why_it_waits(state, job) if explained is None or job.id in explained else "",
         )
         for job in state.waiting
-        if job.id in starts
+        if job.id in alone
     ]
-
-
-def _drawn(state: ClusterState, past: PastRuntimes, chance: np.random.Generator) -> dict[int, int]:
-    """Return a runtime for each job, what is left of it for those that run."""
-    found = {}
-    for job in state.jobs:
-        beyond = job.elapsed if job.running else 0
-        if job.running and beyond >= job.walltime:
-            found[job.id] = 1
-        else:
-            runtime = past.draw(chance, job.user, job.walltime, beyond=beyond)
-            found[job.id] = runtime - beyond
-    return found
-
-
-def _newcomers(
-    state: ClusterState, history: Workload, chance: np.random.Generator
-) -> list[LiveJob]:
-    """Return jobs that come from now on as they came at some time of the history."""
-    horizon = max((job.walltime for job in state.waiting), default=0) * 4
-    first, last = int(history.submit[0]), int(history.submit[-1])
-    since = int(chance.integers(first, max(last - horizon, first) + 1))
-    part = history.between(since, since + horizon)
-    example = state.waiting[0]
-
-    def text(column: str, i: int) -> str:
-        return part.label(column, int(part.extra[column][i])) if column in part.extra else ""
-
-    return [
-        replace(
-            example,
-            id=-1 - i,
-            array=-1 - i,
-            tasks=1,
-            user=part.label("user", int(part.user[i])),
-            account=text("account", i),
-            partition=text("partition", i) or example.partition,
-            qos=text("qos", i),
-            state="PENDING",
-            reason="Priority",
-            dependency="",
-            priority=1,
-            cores=int(part.cores[i]),
-            nodes=1,
-            walltime=int(part.walltime[i]),
-            submit=state.now + 1 + int(part.submit[i]) - since,
-            gres="",
-            wanted_nodes="",
-            excluded_nodes="",
-            features="",
-            resources="",
-        )
-        for i in range(len(part))
-    ]
-
-
-def _first_starts(
-    state: ClusterState, new: Sequence[LiveJob], drawn: dict[int, int]
-) -> dict[int, int]:
-    """Return when the first task of each job starts in one replay, in seconds from now."""
-
-    def lasts(job: LiveJob) -> int:
-        return drawn.get(job.id, job.walltime)
-
-    moment = moment_of_nodes(state, (*state.waiting, *new), runtime=lasts, left=lasts)
-    schedule = simulate(moment.workload, moment.machine, AS_THEY_STAND)
-    first: dict[int, int] = {}
-    for number, start in zip(schedule.workload.id.tolist(), schedule.start.tolist(), strict=True):
-        job = moment.waiting[number - 1] if len(moment.waiting) >= number else None
-        if job is not None and job.id > 0:
-            first[job.id] = min(first.get(job.id, start), start)
-    return {job: max(start - state.now, 0) for job, start in first.items()}
 
 
 def why_it_waits(state: ClusterState, job: LiveJob) -> str:

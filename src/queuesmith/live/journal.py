@@ -61,12 +61,14 @@ class Journal:
 
     def __init__(self, folder: Path, cluster: str, *, patience: float = ORPHANS) -> None:
         self.cluster = cluster
-        self.path = folder / f"{_safe(cluster)}.journal"
+        self.path = folder / f"{safe_name(cluster)}.journal"
         self.entries: dict[int, Entry] = {}
         self._file: BinaryIO | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(folder / f"{_safe(cluster)}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            self._lock = os.open(
+                folder / f"{safe_name(cluster)}.lock", os.O_RDWR | os.O_CREAT, 0o600
+            )
         except OSError as error:
             raise OutputError(
                 f"the journal cannot be kept in '{folder}' ({error.strerror}). Give a folder that "
@@ -197,9 +199,10 @@ class Journal:
             self._file = None
 
     def forget(self) -> None:
-        """Take note that nothing is set any more."""
+        """Take note that nothing is set any more, nor steered by what was said to steer."""
         self._close_file()
-        self.path.unlink(missing_ok=True)
+        for path in (self.path, *said_files(self.path.parent, self.cluster)):
+            path.unlink(missing_ok=True)
         sync_folder(self.path.parent)
         self.entries = {}
 
@@ -215,8 +218,30 @@ class Journal:
         self.close()
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
+    """Return the name of a cluster as one of a file."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "cluster"
+
+
+def said_files(folder: Path, cluster: str) -> tuple[Path, Path]:
+    """Return where a steerer says by which policy it steers, and how."""
+    name = safe_name(cluster)
+    return folder / f"{name}.policy.json", folder / f"{name}.steering.json"
+
+
+def is_steered(folder: Path, cluster: str) -> bool:
+    """Tell whether a steerer of this machine holds the journal of a cluster now."""
+    try:
+        lock = os.open(folder / f"{safe_name(cluster)}.lock", os.O_RDONLY)
+    except OSError:  # there never was one, or it is somebody else's
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _owner(lock: int) -> int | None:

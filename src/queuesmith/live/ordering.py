@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,14 +50,37 @@ def wanted_order(
     if not jobs:
         return ()
     if isinstance(policy, Policy):
-        return tuple(jobs[i] for i in _by_score(jobs, state, policy))
+        return tuple(jobs[i] for i in _by_score(jobs, state, policy, state.now))
     if isinstance(policy, OptimalPlanning):
         return _by_plan(jobs, state, policy)
     return _by_start(jobs, state, policy, runtime)
 
 
-def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy) -> Ints:
-    """Return the places of the jobs, the highest score first."""
+def order_to_come(
+    state: ClusterState, policy: AnyPolicy
+) -> Callable[[Sequence[LiveJob]], tuple[LiveJob, ...]]:
+    """Return what puts jobs that may come among those that could start now, as a policy wants them.
+
+    An order is asked for its scores at the moment at which all are there. An optimal planner plans
+    those of now only, for a plan takes long; others then stand behind them.
+    """
+    jobs = tuple(job for job in state.waiting if job.ready)
+    planned = wanted_order(state, policy) if isinstance(policy, OptimalPlanning) else ()
+
+    def order(new: Sequence[LiveJob]) -> tuple[LiveJob, ...]:
+        everyone = (*jobs, *new)
+        if isinstance(policy, OptimalPlanning):
+            return (*planned, *new)
+        if isinstance(policy, Policy):
+            last = max(state.now, *(job.submit for job in everyone))
+            return tuple(everyone[i] for i in _by_score(everyone, state, policy, last))
+        return _by_start(everyone, replace(state, jobs=(*state.jobs, *new)), policy, None)
+
+    return order
+
+
+def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy, now: int) -> Ints:
+    """Return the places of the jobs, the highest score at a moment first."""
     gone = away(state.machine, state.now)
     sizes = zip(state.machine.node_names, state.machine.places.cores.tolist(), strict=True)
     there = sum(cores for node, cores in sizes if node not in gone)
@@ -78,9 +102,9 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy) -> I
     usage = new_usage(int(packed.jobs.user.max()) + 2)
     free = max(there - sum(job.cores for job in state.running), 0)
     scorer = compile_scorer(order)
-    bad = scorer(queue, usage, len(jobs), state.now, cores, free, parameter_values(order))
+    bad = scorer(queue, usage, len(jobs), now, cores, free, parameter_values(order))
     if bad >= 0:
-        raise not_a_number(order, packed.jobs, bad, state.now)
+        raise not_a_number(order, packed.jobs, bad, now)
     return np.asarray(place[np.argsort(-queue.score, kind="stable")])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster.hostlist import folded
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import away, walltime_left
@@ -55,9 +56,14 @@ def _headline(state: ClusterState) -> str:
     return (
         f"{state.cluster}, Slurm {state.version}: {len(machine.node_names):,} nodes, "
         f"{machine.cores:,} cores\n"
-        f"[{bar:.<{WIDTH}}] {busy:,} cores in use by {len(state.running):,} jobs\n"
-        f"{waiting:,} jobs wait{f', {held:,} of them held' if held else ''}"
+        f"[{bar:.<{WIDTH}}] {so_many(busy, 'core')} in use by "
+        f"{so_many(len(state.running), 'job')}\n"
+        f"{_waiting(waiting)}{f', {held:,} of them held' if held else ''}"
     )
+
+
+def _waiting(count: int) -> str:
+    return f"{so_many(count, 'job')} {'waits' if count == 1 else 'wait'}"
 
 
 def _partitions(state: ClusterState) -> Iterable[str]:
@@ -68,7 +74,7 @@ def _partitions(state: ClusterState) -> Iterable[str]:
         yield (
             f"{name:<16} {len(partition.nodes):>5} nodes  "
             f"{sum(job.cores for job in running[name]):>7,} cores in use  "
-            f"{sum(job.tasks for job in waiting[name]):>6,} jobs wait for {wanted:,} cores"
+            f"{_waiting(sum(job.tasks for job in waiting[name])):>16} for {so_many(wanted, 'core')}"
             f"{'' if partition.up else '  (down)'}"
         )
 
@@ -88,8 +94,8 @@ def _accounts(state: ClusterState) -> Iterable[str]:
     for name, jobs in sorted(of_account.items(), key=lambda item: -len(item[1])):
         longest = max(state.now - job.submit for job in jobs)
         yield (
-            f"{name:<16} {sum(job.tasks for job in jobs):>6,} jobs of "
-            f"{len({job.user for job in jobs})} users, the longest for {span(longest)}"
+            f"{name:<16} {so_many(sum(job.tasks for job in jobs), 'job'):>11} of "
+            f"{so_many(len({job.user for job in jobs}), 'user')}, the longest for {span(longest)}"
         )
 
 

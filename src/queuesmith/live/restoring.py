@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from queuesmith.base.words import so_many
 from queuesmith.live.commands import PATIENCE, SlurmError, run
 from queuesmith.live.jobs import LiveJob, jobs_of
 from queuesmith.live.journal import Entry, Journal
@@ -38,7 +39,8 @@ class Restored:
         left = (
             f"; left alone, for somebody else has set them: {self.foreign}" if self.foreign else ""
         )
-        return f"{self.reset:,} jobs put back, {self.gone:,} have ended since{left}"
+        ended = "has" if self.gone == 1 else "have"
+        return f"{so_many(self.reset, 'job')} put back, {self.gone:,} {ended} ended since{left}"
 
 
 def tell_slurm(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.live.changes import AllowList, Change, changes_for, movable
 from queuesmith.live.commands import PATIENCE, NoAnswerError, SlurmError
 from queuesmith.live.forecast import accounting
@@ -22,6 +23,7 @@ from queuesmith.live.prometheus import write_figures
 from queuesmith.live.restoring import AT_ONCE, Restored, present_jobs, restore, tell_slurm
 from queuesmith.live.rights import check_multifactor, check_rights
 from queuesmith.live.state import ClusterState, look
+from queuesmith.live.steered import Steered, say
 from queuesmith.policy import AnyPolicy
 
 
@@ -158,12 +160,18 @@ class Steering:
                 self._check_grade(state)
             wanted_order(state, self.policy)  # what must be compiled is, before anything is set
             try:
+                self._say_by_what(journal)
                 self._loop(journal)
             finally:
                 done = self._released(journal)
             self._write_figures()
             self._say(f"stopped: {done}")
             return done
+
+    def _say_by_what(self, journal: Journal) -> None:
+        """Let forecasts know by what the queue is steered."""
+        how = Steered(self.policy, self.options.every, self.options.allowed)
+        say(self._folder, journal.cluster, how)
 
     def _check_grade(self, state: ClusterState) -> None:
         """Raise where replays must not be believed; what was steered before counts with it."""
@@ -258,7 +266,8 @@ class Steering:
             return
         self._left_alone |= fresh
         self.counts.conflicts += len(fresh)
-        self._say(f"somebody else has changed {len(fresh)} jobs, {min(fresh)} first: left alone")
+        jobs = so_many(len(fresh), "job")
+        self._say(f"somebody else has changed {jobs}, {min(fresh)} first: left alone")
         if len(fresh) >= self.options.conflicts:
             self._paused_until = time.monotonic() + self.options.pause
             self.counts.paused = True
@@ -267,6 +276,7 @@ class Steering:
     def _apply(self, changes: list[Change], journal: Journal) -> None:
         """Write down, set, read back, compare."""
         timeout = self.options.timeout
+        self._say_by_what(journal)
         done = 0
         for first in range(0, len(changes), AT_ONCE):
             if self._stop.is_set():
@@ -284,7 +294,7 @@ class Steering:
         refused = [c for c in changes[:done] if sites.get(c.job, c.site) != c.site]
         self.counts.changes += done - len(refused)
         self.counts.refused += len(refused)
-        self._say(f"{done - len(refused)} jobs changed, {len(refused)} refused")
+        self._say(f"{so_many(done - len(refused), 'job')} changed, {len(refused)} refused")
         if done > 1 and len(refused) == done:
             raise SlurmError(
                 f"Slurm refused every one of {done} changes. Look whether your rights are still an "
@@ -299,9 +309,10 @@ class Steering:
                 return restore(journal, seconds=self.options.timeout)
             except NoAnswerError as error:
                 self._say(f"not yet put back: {error}")
+        jobs = so_many(len(journal.entries), "job")
         raise SlurmError(
-            f"slurmctld does not answer, so {len(journal.entries)} jobs still have what was set. "
-            "It is in the journal: run queuesmith slurm restore once the controller is back."
+            f"slurmctld does not answer, so what was set for {jobs} is still there. It is in the "
+            "journal: run queuesmith slurm restore once the controller is back."
         )
 
     def _write_figures(self) -> None:

@@ -209,8 +209,10 @@ class SlurmTwin:
         best_qos = max((q.priority for q in machine.qos), default=0) or 1
         qos = machine.qos[int(self.requests.qos[i])].priority / best_qos if machine.qos else 0.0
         link = int(self.requests.association[i])
+        site = self.workload.extra.get("site_factor")
         task.priority = int(
-            s["PriorityWeightJobSize"] * (size / 2.0)
+            (0 if site is None else int(site[i]))
+            + s["PriorityWeightJobSize"] * (size / 2.0)
             + s["PriorityWeightPartition"] * partition
             + s["PriorityWeightQOS"] * qos
             + s["PriorityWeightAge"] * age

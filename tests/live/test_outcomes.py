@@ -1,0 +1,81 @@
+"""What came of earlier forecasts, and what that says of the next ones."""
+
+import numpy as np
+import pytest
+
+from queuesmith.live import outcomes as module
+from queuesmith.live.outcomes import GRACE, MARK, MOST, Noted, Outcomes, quantile
+
+
+def noted(factor, count=300, late=600.0):
+    """Forecasts of jobs that then waited so many times the late mark."""
+    return [
+        Noted(i, 0, 0, late / 2, late, late, round(factor * (late + GRACE) - GRACE), started=True)
+        for i in range(count)
+    ]
+
+
+def corrected(learned, half=300.0, late=600.0):
+    found = learned.corrected(np.array([half]), np.array([late]), np.array([0.0]))
+    return [float(each[0]) for each in found]
+
+
+def test_too_few_outcomes_change_nothing():
+    assert corrected(Outcomes(noted(2, count=199))) == [300.0, 600.0]
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_marks_are_moved_by_what_came(factor):
+    half, late = corrected(Outcomes(noted(factor)))
+    assert late == pytest.approx(factor * (600 + GRACE) - GRACE, abs=1)
+    assert half == pytest.approx(late, abs=1)  # all of them waited equally long
+
+
+def test_only_forecasts_that_are_alike_count():
+    learned = Outcomes([*noted(2.0), *noted(1.0, late=60_000.0)])
+    assert corrected(learned)[1] == pytest.approx(1260, abs=1)
+    assert corrected(learned, 30_000.0, 60_000.0)[1] == pytest.approx(60_000, abs=1)
+
+
+def test_a_quantile_counts_those_that_are_known_to_be_larger_only():
+    values, known = np.array([3.0, 1.0, 4.0, 2.0]), np.ones(4, bool)
+    assert [quantile(values, known, level) for level in (0.25, 0.5, 0.9)] == [1, 2, 4]
+    # By Kaplan and Meier: of three at 2 one ends, of the two at 3 one.
+    assert quantile(values, np.array([True, False, True, True]), 0.3) == 2
+    assert quantile(values, np.array([True, False, True, True]), 0.6) == 3
+    assert quantile(values, np.array([True, True, False, True]), 0.9) == 4
+
+
+def test_jobs_that_still_wait_make_marks_later():
+    started = noted(1.0, count=200)
+    waiting = [Noted(1000 + i, 0, 0, 300.0, 600.0, 600.0, 2000) for i in range(40)]
+    assert corrected(Outcomes(started))[1] == pytest.approx(600, abs=1)
+    assert corrected(Outcomes([*started, *waiting]))[1] == pytest.approx(2000, abs=1)
+
+
+def test_what_comes_is_learned_when_it_is_known_and_judged_once():
+    learned = Outcomes()
+    learned.expect([Noted(1, 0, 100, 10, 20, 20, 100), Noted(2, 0, 100, 10, 20, 20, 100)])
+    learned.learn(110, lambda each: None)
+    assert [each.until for each in learned.noted] == [110, 110] and learned.level == MARK
+    learned.learn(115, lambda each: 113 if each.job == 1 else None)
+    assert learned.jobs == 1 and learned.level < MARK  # one mark held
+    before = learned.level
+    learned.learn(125, lambda each: None)  # the other has passed, whenever the job starts
+    assert learned.level == pytest.approx(before + 0.9 * module.STEP)
+    level = learned.level
+    learned.learn(400, lambda each: 390)
+    assert learned.level == level and learned.jobs == 2
+
+
+def test_a_job_that_went_away_counts_until_it_was_last_seen():
+    learned = Outcomes([Noted(1, 0, 100, 10, 20, 20, 100)])
+    learned.learn(110, lambda each: None)
+    learned.learn(500, lambda each: None, lambda each: False)
+    assert learned.noted[0].until == 110 and not learned.noted[0].judged
+
+
+def test_the_level_stays_within_its_bounds():
+    learned = Outcomes(Noted(i, 0, 0, 1, 1, 1, 50, started=True) for i in range(500))
+    learned.learn(60, lambda each: None)
+    assert learned.level == MOST
