@@ -5,6 +5,7 @@ import pytest
 
 from queuesmith.engine.kernels.chain_room import (
     BEGIN,
+    BLOCK,
     COUNT,
     END,
     HEAD,
@@ -12,11 +13,14 @@ from queuesmith.engine.kernels.chain_room import (
     NEXT,
     NO_STEP,
     ROW,
-    TIME,
     WIDTHS,
     index_steps,
     new_chain,
+    next_noted,
+    note_longer,
+    note_longest,
     noted_widths,
+    some_noted,
 )
 from queuesmith.engine.kernels.chain_room import CORES as FREE_CORES
 from queuesmith.engine.kernels.constants import COUNTERS, DUE, FREE, STEPS
@@ -109,7 +113,8 @@ def test_reservations_made_and_given_back_leave_the_same_room(seed, long, forms)
 
 def empty_chain(job_cores, job_walltime):
     chain = new_chain(job_cores, job_walltime, CORES, CORES)
-    chain.step[[TIME, FREE_CORES, HOLDERS]] = 0, CORES, 0
+    chain.time[0] = 0
+    chain.step[[FREE_CORES, HOLDERS]] = CORES, 0
     link_rows(chain, 1, len(chain.step) // ROW)
     index_steps(chain)
     return chain
@@ -120,14 +125,13 @@ def check_chain(chain, seconds):
     steps = []
     step = chain.facts[HEAD]
     while step != NO_STEP:
-        steps.append(chain.step[step : step + ROW])
+        steps.append(step)
         step = chain.step[step + NEXT]
     assert len(steps) == chain.facts[COUNT]
-    assert all(step[HOLDERS] > 0 for step in steps[1:])
-    ends = [*(step[TIME] for step in steps[1:]), SECONDS]
-    for step, end in zip(steps, ends, strict=True):
-        begin, free = step[TIME], step[FREE_CORES]
-        assert (seconds.free[begin:end] == free).all()
+    assert all(chain.step[step + HOLDERS] > 0 for step in steps[1:])
+    begins = [*(chain.time[step >> 1] for step in steps), SECONDS]
+    for i, step in enumerate(steps):
+        assert (seconds.free[begins[i] : begins[i + 1]] == chain.step[step + FREE_CORES]).all()
 
 
 def tidy(chain, waiting, running):
@@ -183,3 +187,24 @@ def test_few_widths_have_notes_and_the_narrowest_always():
     assert noted_widths(np.array([8, 2, 8, 4])).tolist() == [2, 4, 8]
     many = noted_widths(np.arange(3, 500))
     assert len(many) == WIDTHS and many[0] == 3
+
+
+def test_notes_tell_the_first_span_with_a_run_and_whether_there_is_any():
+    rng = np.random.default_rng(0)
+    spans = 4 << BLOCK
+    notes = np.zeros((2 * spans + (spans >> BLOCK), 1), np.int64)
+    plain = np.zeros(spans, np.int64)
+    for _ in range(400):
+        span, length = int(rng.integers(spans)), int(rng.integers(1_000))
+        if plain[span] < length and rng.random() < 0.3:
+            note_longer(notes, spans, 0, span, length)
+            plain[span] = length
+        else:
+            note_longest(notes, spans, 0, span, length // 10)
+            plain[span] = length // 10
+        last, asked = int(rng.integers(spans)), int(rng.integers(1, 1_000))
+        assert some_noted(notes, spans, 0, last, asked) == (plain[: last + 1] >= asked).any()
+        found = np.flatnonzero(plain[last:] >= asked)
+        assert next_noted(notes, spans, 0, last, asked) == (
+            last + found[0] if len(found) else spans
+        )

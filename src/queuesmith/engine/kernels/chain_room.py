@@ -7,7 +7,7 @@ on so many arrays costs more than what is done with them.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
+from numba import types, uint32
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INT_TABLE, INTS
@@ -15,7 +15,9 @@ from queuesmith.engine.kernels.constants import NEVER
 
 #: At most so many widths have notes; jobs of other widths go by the next narrower one.
 WIDTHS = 16
-NO_STEP = -1
+#: A block has so many spans, as a power of 2.
+BLOCK = 5
+NO_STEP = np.uint32((1 << 32) - 1)
 FOR_EVER = NEVER >> 1
 
 
@@ -24,32 +26,37 @@ class StepChain(NamedTuple):
 
     A *run* is steps in a row with at least so many free cores. Time is divided into spans of equal
     length, and for each of some widths it is noted how long the longest run that has a step in a
-    span may be; so a job that has no room before its reservation learns it in a few looks, and
-    where cores are taken, which only cuts runs, there is nothing to note.
+    span may be, and the longest of all spans before; so a job that has no room before its
+    reservation learns it in one look, and where cores are taken, which only cuts runs, there is
+    nothing to note.
     """
 
-    step: Any  # so many numbers a step, which is known by the place of the first: see below
+    time: Any  # the rows of all steps: every third number is when a step begins
+    step: Any  # the same as numbers of half the size: the others of a row, see below
     held: Any  # a row a job: the steps at which its reservation begins and ends
     first: Any  # by span: the first step in it, or NO_STEP
-    longest: Any  # a row a width: a tree of maxima whose leaves are the spans
+    longest: Any  # a column a width: for each span, so far in its block, before each block
     width: Any  # the widths that have notes, ascending
     level: Any  # by cores: the place of the widest such width that they suffice for, or -1
     facts: Any  # see below
     spare: Any  # room for the steps while they are put into rows anew
 
 
-# What a row has: when the step begins, its free cores, its neighbours, and how many reservations
-# begin or end there. A step without any is taken out: it is as the one before.
-TIME, CORES, NEXT, BEFORE, HOLDERS = range(5)
-ROW = 5
+# A step is known by the place of its row. What a row has behind the time: the free cores, the
+# neighbours, and how many reservations begin or end there. A step without any is taken out: it is
+# as the one before.
+CORES, NEXT, BEFORE, HOLDERS = range(2, 6)
+ROW = 6
 BEGIN, END = range(2)
 # What there is to know besides: the first and the last step, the first unused row, how many steps
 # there are, the begin of the first span, their length as a power of 2, the shortest job, and since
 # neighbours stood in neighbouring rows how many steps were inserted, and the most there were.
 HEAD, LAST, UNUSED, COUNT, ORIGIN, SHIFT, SHORTEST, INSERTED, MOST = range(9)
 
+#: Places have no sign, so that compiled code need not ask whether they are counted from the end.
+PLACES, PLACE_TABLE = uint32[::1], uint32[:, ::1]
 STEP_CHAIN_TYPE = types.NamedTuple(
-    [INTS, INT_TABLE, INTS, INT_TABLE, INTS, INTS, INTS, INTS], StepChain
+    [INTS, PLACES, PLACE_TABLE, PLACES, INT_TABLE, INTS, INTS, INTS, INTS], StepChain
 )
 
 
@@ -57,19 +64,21 @@ def new_chain(job_cores: Any, job_walltime: Any, running: int, cores: int) -> St
     """Return room for the reservations of all jobs, of which so many run at most."""
     jobs = len(job_cores)
     rows = 2 * jobs + running + 4
-    spans = 1 << max(jobs.bit_length() - 5, 6)
+    spans = 1 << max(jobs.bit_length() - 4, BLOCK + 1)
     width = noted_widths(job_cores)
     facts = np.zeros(9, np.int64)
     facts[SHORTEST] = job_walltime.min()
+    time = np.empty(rows * ROW // 2, np.int64)
     return StepChain(
-        step=np.empty(rows * ROW, np.int64),
-        held=np.empty((jobs, 2), np.int64),
-        first=np.empty(spans, np.int64),
-        longest=np.empty((len(width), 2 * spans), np.int64),
+        time=time,
+        step=time.view(np.uint32),
+        held=np.empty((jobs, 2), np.uint32),
+        first=np.empty(spans, np.uint32),
+        longest=np.empty((2 * spans + (spans >> BLOCK), len(width)), np.int64),
         width=width,
         level=np.searchsorted(width, np.arange(cores + 1), side="right") - 1,
         facts=facts,
-        spare=np.empty(rows * ROW, np.int64),
+        spare=np.empty(rows * ROW // 2, np.int64),
     )
 
 
@@ -84,70 +93,81 @@ def noted_widths(job_cores: Any) -> Any:
 # -- notes of long runs ----------------------------------------------------------------------------
 
 
-@kernel
-def span_of(chain, time):
+@kernel(forceinline=True)
+def span_of(facts, time):
     """Return the span in which an instant lies."""
-    return (time - chain.facts[ORIGIN]) >> chain.facts[SHIFT]
+    return (time - facts[ORIGIN]) >> facts[SHIFT]
 
 
 @kernel
 def note_run(chain, k, begin, end):
     """Note a run from one step up to another, in all spans in which it may have a step."""
-    longest, length = chain.longest[k], duration(chain, begin, end)
-    last = chain.facts[LAST] if end == NO_STEP else end
-    spans = len(chain.first)
-    for span in range(
-        span_of(chain, chain.step[begin + TIME]), span_of(chain, chain.step[last + TIME]) + 1
-    ):
-        place = spans + span
-        while place > 0 and longest[place] < length:
-            longest[place] = length
-            place >>= 1
-
-
-@kernel
-def note_longest(chain, k, span, length):
-    """Note how long the longest run is that has a step in a span."""
-    longest = chain.longest[k]
-    place = len(chain.first) + span
-    longest[place] = length
-    place >>= 1
-    while place > 0:
-        length = max(longest[2 * place], longest[2 * place + 1])
-        if longest[place] == length:
-            return
-        longest[place] = length
-        place >>= 1
+    last = np.uint32(chain.facts[LAST]) if end == NO_STEP else end
+    first_span = span_of(chain.facts, chain.time[begin >> 1])
+    last_span = span_of(chain.facts, chain.time[last >> 1])
+    length = duration(chain.time, begin, end)
+    note_in_spans(chain.longest, len(chain.first), k, first_span, last_span, length)
 
 
 @kernel(forceinline=True)
-def some_noted(longest, last, length):
-    """Tell whether a run of some length may be in any span up to one."""
-    place = (len(longest) >> 1) + last
-    top = longest[place]
-    while place > 1:
-        before = longest[place - 1]
-        top = max(top, before if place & 1 else 0)
-        place >>= 1
-    return top >= length
+def note_in_spans(longest, spans, k, span, last, length):
+    """Note a run of some length in all spans from one to another."""
+    for each in range(span, last + 1):
+        if longest[each, k] < length:
+            note_longer(longest, spans, k, each, length)
 
 
 @kernel
-def next_noted(longest, span, length):
-    """Return the first span from one on in which a run of some length may be, or NO_STEP."""
-    spans = len(longest) >> 1
-    place = 1 if span == 0 else spans + span
-    while longest[place] < length:
-        while place & 1:
-            place >>= 1
-        if place == 0:
-            return NO_STEP
+def note_longer(longest, spans, k, span, length):
+    """Note that a span has a run that is longer than all it had."""
+    longest[span, k] = length
+    block = span >> BLOCK
+    place = spans + span
+    while place < spans + ((block + 1) << BLOCK) and longest[place, k] < length:
+        longest[place, k] = length
         place += 1
-    while place < spans:
-        place *= 2
-        if longest[place] < length:
-            place += 1
-    return place - spans
+    place = 2 * spans + block + 1
+    while place < len(longest) and longest[place, k] < length:
+        longest[place, k] = length
+        place += 1
+
+
+@kernel
+def note_longest(longest, spans, k, span, length):
+    """Note how long the longest run is that has a step in a span."""
+    longest[span, k] = length
+    block = span >> BLOCK
+    top = longest[spans + span - 1, k] if span > block << BLOCK else 0
+    for each in range(span, (block + 1) << BLOCK):
+        top = max(top, longest[each, k])
+        longest[spans + each, k] = top
+    for place in range(2 * spans + block + 1, len(longest)):
+        top = max(top, longest[place - 1, k])
+        if longest[place, k] == top:
+            return
+        longest[place, k] = top
+        block += 1
+        top = longest[spans + ((block + 1) << BLOCK) - 1, k]
+
+
+@kernel(forceinline=True)
+def some_noted(longest, spans, k, last, length):
+    """Tell whether a run of some length may be in any span up to one."""
+    before = longest[2 * spans + (last >> BLOCK), k]
+    return max(before, longest[spans + last, k]) >= length
+
+
+@kernel
+def next_noted(longest, spans, k, span, length):
+    """Return the first span from one on in which a run of some length may be, or how many there
+    are.
+    """
+    while span < spans and longest[span, k] < length:
+        span += 1
+        if span & ((1 << BLOCK) - 1) == 0:
+            while span < spans and longest[spans + span + (1 << BLOCK) - 1, k] < length:
+                span += 1 << BLOCK
+    return span
 
 
 @kernel(forceinline=True)
@@ -169,26 +189,35 @@ def run_until(chain, step, cores):
 
 
 @kernel
-def duration(chain, begin, end):
+def duration(time, begin, end):
     """Return how long it is from one step to another, or for ever."""
-    return FOR_EVER if end == NO_STEP else chain.step[end + TIME] - chain.step[begin + TIME]
+    return FOR_EVER if end == NO_STEP else time[end >> 1] - time[begin >> 1]
 
 
-@kernel(forceinline=True)
+@kernel
 def note_runs_from(chain, begin, low, high):
     """Note the runs that begin at a step, of the widths above one and up to another."""
     end = begin
     for k in range(high, low, -1):
         end = run_until(chain, end, chain.width[k])
-        if duration(chain, begin, end) >= chain.facts[SHORTEST]:
+        if duration(chain.time, begin, end) >= chain.facts[SHORTEST]:
             note_run(chain, k, begin, end)
 
 
-@kernel
+@kernel(forceinline=True)
 def note_runs_begun(chain, step):
     """Note the runs that begin at a step, those of the step before left out."""
     low = chain.level[chain.step[chain.step[step + BEFORE] + CORES]]
-    note_runs_from(chain, step, low, chain.level[chain.step[step + CORES]])
+    high = chain.level[chain.step[step + CORES]]
+    following = chain.step[step + NEXT]
+    if following == NO_STEP or chain.level[chain.step[following + CORES]] > low:
+        note_runs_from(chain, step, low, high)
+        return
+    begin, end = chain.time[step >> 1], chain.time[following >> 1]
+    if end - begin >= chain.facts[SHORTEST]:
+        span, last = span_of(chain.facts, begin), span_of(chain.facts, end)
+        for k in range(low + 1, high + 1):
+            note_in_spans(chain.longest, len(chain.first), k, span, last, end - begin)
 
 
 @kernel
@@ -218,19 +247,20 @@ def note_all_through(chain, step):
 def index_steps(chain):
     """Divide time into spans anew, from the first step on, and note all runs."""
     facts = chain.facts
-    facts[ORIGIN] = chain.step[facts[HEAD] + TIME]
-    reach = chain.step[facts[LAST] + TIME] - facts[ORIGIN]
+    facts[ORIGIN] = chain.time[facts[HEAD] >> 1]
+    reach = chain.time[facts[LAST] >> 1] - facts[ORIGIN]
     facts[SHIFT] = 0
     while reach >> facts[SHIFT] >= len(chain.first) >> 1:
         facts[SHIFT] += 1
     chain.first[:] = NO_STEP
     chain.longest[:] = 0
-    step = facts[LAST]
+    head, last = np.uint32(facts[HEAD]), np.uint32(facts[LAST])
+    step = last
     while step != NO_STEP:
-        chain.first[span_of(chain, chain.step[step + TIME])] = step
+        chain.first[span_of(chain.facts, chain.time[step >> 1])] = step
         step = chain.step[step + BEFORE]
     for k in range(len(chain.width)):
-        note_runs_through(chain, k, facts[HEAD], facts[LAST])
+        note_runs_through(chain, k, head, last)
 
 
 # -- room for a job --------------------------------------------------------------------------------
@@ -243,7 +273,7 @@ def room_in_run(chain, step, limit, width, walltime, cores):
     while True:
         free = chain.step[step + CORES]
         if step == limit or free < cores:
-            if since != NO_STEP and duration(chain, since, step) >= walltime:
+            if since != NO_STEP and duration(chain.time, since, step) >= walltime:
                 return since
             if step == limit or free < width:
                 return NO_STEP
@@ -261,21 +291,21 @@ def room_in_span(chain, span, limit, k, walltime, cores):
     A run that begins in a span before was looked at there.
     """
     width, longest = chain.width[k], 0
-    latest = chain.step[limit + TIME]
+    latest = chain.time[limit >> 1]
     step = chain.first[span]
-    while step != NO_STEP and span_of(chain, chain.step[step + TIME]) == span:
+    while step != NO_STEP and span_of(chain.facts, chain.time[step >> 1]) == span:
         before = chain.step[step + BEFORE]
         begins = before == NO_STEP or chain.step[before + CORES] < width
         if chain.step[step + CORES] >= width and (begins or step == chain.first[span]):
             begin = run_since(chain, step, width)
-            length = duration(chain, begin, run_until(chain, step, width))
+            length = duration(chain.time, begin, run_until(chain, step, width))
             longest = max(longest, length)
-            if begins and length >= walltime and chain.step[step + TIME] < latest:
+            if begins and length >= walltime and chain.time[step >> 1] < latest:
                 found = room_in_run(chain, step, limit, width, walltime, cores)
                 if found != NO_STEP:
                     return found
         step = chain.step[step + NEXT]
-    note_longest(chain, k, span, longest)
+    note_longest(chain.longest, len(chain.first), k, span, longest)
     return NO_STEP
 
 
@@ -283,14 +313,21 @@ def room_in_span(chain, span, limit, k, walltime, cores):
 def earliest_step(chain, walltime, cores, step):
     """Return the earliest step at which a job may begin that may begin at a certain one."""
     limit = run_since(chain, step, cores)
-    last = span_of(chain, chain.step[limit + TIME])
+    last = span_of(chain.facts, chain.time[limit >> 1])
     k = chain.level[cores]
-    if not some_noted(chain.longest[k], last, walltime):
-        return limit
-    span = next_noted(chain.longest[k], 0, walltime)
-    while span != NO_STEP and span <= last:
+    if some_noted(chain.longest, len(chain.first), k, last, walltime):
+        return room_up_to(chain, limit, last, k, walltime, cores)
+    return limit
+
+
+@kernel
+def room_up_to(chain, limit, last, k, walltime, cores):
+    """Return the first step at which there is room, of those up to a limit and its span; or it."""
+    longest, spans = chain.longest, len(chain.first)
+    span = next_noted(longest, spans, k, 0, walltime)
+    while span <= last:
         found = room_in_span(chain, span, limit, k, walltime, cores)
         if found != NO_STEP:
             return found
-        span = next_noted(chain.longest[k], span + 1, walltime) if span < last else NO_STEP
+        span = next_noted(longest, spans, k, span + 1, walltime)
     return limit

@@ -280,10 +280,9 @@ def best_of_those(queue, tail, leading, most, longest, extra):
     """
     score, job = queue.score, queue.job
     found, top, first = NOBODY, -np.inf, NEVER
-    for sweep in range((tail + SWEEP - 1) // SWEEP):
-        begin, end = sweep * SWEEP, min((sweep + 1) * SWEEP, tail)
-        whole = end == begin + SWEEP
-        if whole and not some_lead(queue, begin, leading, top, most, longest, extra):
+    for begin in range(0, tail, SWEEP):
+        end = min(begin + SWEEP, tail)
+        if not some_lead(queue, begin, end, leading, top, most, longest, extra):
             continue
         for i in range(begin, end):
             leads_now = leading(queue, i, top, most, longest, extra)
@@ -308,12 +307,12 @@ def leads(queue, i, top, most, longest, extra):
 
 
 @kernel
-def some_lead(queue, begin, leading, top, most, longest, extra):
+def some_lead(queue, begin, end, leading, top, most, longest, extra):
     """Tell whether a job of a sweep does so. All of them are counted: processors count several at
     once.
     """
     count = 0
-    for i in range(SWEEP):
-        place = np.uint64(begin + i)  # never counted from the end
+    for i in range(begin, end):
+        place = np.uint64(i)  # never counted from the end
         count += leading(queue, place, top, most, longest, extra)
     return count > 0

@@ -23,7 +23,6 @@ from queuesmith.engine.kernels.chain_room import (
     NO_STEP,
     ROW,
     STEP_CHAIN_TYPE,
-    TIME,
     StepChain,
     index_steps,
     new_chain,
@@ -112,7 +111,7 @@ def chain_steps(replay, plan):
     advance_list(plan, counters, plan.time[0])  # steps that are alike are one
     steps = counters[STEPS]
     for i in range(steps):
-        chain.step[i * ROW + TIME], chain.step[i * ROW + CORES] = plan.time[i], plan.free[i]
+        chain.time[i * ROW >> 1], chain.step[i * ROW + CORES] = plan.time[i], plan.free[i]
         chain.step[i * ROW + HOLDERS] = 0
     link_rows(chain, steps, len(chain.step) // ROW)
     index_steps(chain)
@@ -132,8 +131,8 @@ def hold_in_chain(replay, plan, job):
     end = replay.start[job] + replay.jobs.walltime[job]
     first = np.searchsorted(plan.time[:steps], begin, side="right") - 1
     last = np.searchsorted(plan.time[:steps], end, side="right") - 1
-    first = step_from(plan.chain, first * ROW, begin)
-    hold(plan.chain, job, first, step_from(plan.chain, last * ROW, end))
+    first = step_from(plan.chain, np.uint32(first * ROW), begin)
+    hold(plan.chain, job, first, step_from(plan.chain, np.uint32(last * ROW), end))
 
 
 @kernel
@@ -154,9 +153,9 @@ def tidy_chain(replay, plan):
 def list_steps(plan, counters):
     """Make a list of a chain that has grown short."""
     chain, steps = plan.chain, 0
-    step = chain.facts[HEAD]
+    step = np.uint32(chain.facts[HEAD])
     while step != NO_STEP:
-        plan.time[steps], plan.free[steps] = chain.step[step + TIME], chain.step[step + CORES]
+        plan.time[steps], plan.free[steps] = chain.time[step >> 1], chain.step[step + CORES]
         steps += 1
         step = chain.step[step + NEXT]
     counters[STEPS] = steps

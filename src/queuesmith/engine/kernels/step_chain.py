@@ -5,6 +5,8 @@ ends earlier now. In a chain that takes as long for the last job as for the firs
 job knows the steps at which its reservation begins and ends.
 """
 
+import numpy as np
+
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.chain_room import (
@@ -21,7 +23,6 @@ from queuesmith.engine.kernels.chain_room import (
     NEXT,
     NO_STEP,
     ROW,
-    TIME,
     UNUSED,
     earliest_step,
     index_steps,
@@ -39,13 +40,13 @@ from queuesmith.engine.kernels.chain_room import (
 def insert_step(chain, after, time):
     """Insert a step behind another, and return it."""
     facts = chain.facts
-    step = facts[UNUSED]
+    step = np.uint32(facts[UNUSED])
     facts[UNUSED] = chain.step[step + NEXT]
     facts[COUNT] += 1
     facts[INSERTED] += 1
     facts[MOST] = max(facts[MOST], facts[COUNT])
     following = chain.step[after + NEXT]
-    chain.step[step + TIME] = time
+    chain.time[step >> 1] = time
     chain.step[step + CORES] = chain.step[after + CORES]
     chain.step[step + NEXT] = following
     chain.step[step + BEFORE] = after
@@ -55,13 +56,12 @@ def insert_step(chain, after, time):
         facts[LAST] = step
     else:
         chain.step[following + BEFORE] = step
-    span = span_of(chain, time)
+    span = span_of(chain.facts, time)
     if span >= len(chain.first):
         index_steps(chain)
-    elif chain.first[span] == NO_STEP or chain.step[chain.first[span] + TIME] > time:
+    elif span_of(chain.facts, chain.time[after >> 1]) != span:
         chain.first[span] = step
-        if span_of(chain, chain.step[after + TIME]) != span:
-            note_all_through(chain, step)
+        note_all_through(chain, step)
     return step
 
 
@@ -72,7 +72,7 @@ def link_rows(chain, steps, rows):
     """
     facts = chain.facts
     for i in range(rows):
-        chain.step[i * ROW + BEFORE] = (i - 1) * ROW
+        chain.step[i * ROW + BEFORE] = max(i - 1, 0) * ROW
         chain.step[i * ROW + NEXT] = (i + 1) * ROW
     chain.step[BEFORE] = chain.step[(steps - 1) * ROW + NEXT] = NO_STEP
     facts[HEAD], facts[LAST], facts[UNUSED] = 0, (steps - 1) * ROW, steps * ROW
@@ -82,11 +82,11 @@ def link_rows(chain, steps, rows):
 @kernel
 def choose_rows(chain):
     """Copy steps to rows in which neighbours are neighbours, and note in each where it will be."""
-    step = chain.facts[HEAD]
+    words = ROW // 2
+    step = np.uint32(chain.facts[HEAD])
     for i in range(chain.facts[COUNT]):
-        chain.spare[i * ROW + TIME] = chain.step[step + TIME]
-        chain.spare[i * ROW + CORES] = chain.step[step + CORES]
-        chain.spare[i * ROW + HOLDERS] = chain.step[step + HOLDERS]
+        row = step >> 1
+        copy(chain.spare[i * words : (i + 1) * words], chain.time[row : row + words])
         chain.step[step + BEFORE] = i * ROW
         step = chain.step[step + NEXT]
     for span in range(len(chain.first)):
@@ -104,22 +104,22 @@ def hold_chosen(chain, job, side):
 def fill_rows(chain):
     """Put the steps into their new rows."""
     steps, rows = chain.facts[COUNT], chain.facts[MOST]
-    copy(chain.step[: steps * ROW], chain.spare[: steps * ROW])
+    copy(chain.time[: steps * ROW // 2], chain.spare[: steps * ROW // 2])
     link_rows(chain, steps, rows)
 
 
-@kernel
+@kernel(forceinline=True)
 def leave_span(chain, step):
     """Let a step be no more the first of its span."""
-    span = span_of(chain, chain.step[step + TIME])
+    span = span_of(chain.facts, chain.time[step >> 1])
     if chain.first[span] == step:
         following = chain.step[step + NEXT]
-        if following != NO_STEP and span_of(chain, chain.step[following + TIME]) != span:
+        if following != NO_STEP and span_of(chain.facts, chain.time[following >> 1]) != span:
             following = NO_STEP
         chain.first[span] = following
 
 
-@kernel
+@kernel(forceinline=True)
 def free_row(chain, step):
     """Let the row of a step be used again."""
     chain.step[step + NEXT] = chain.facts[UNUSED]
@@ -147,33 +147,32 @@ def let_go(chain, step):
 def step_from(chain, step, time):
     """Return the step that begins at an instant, or a new one; looking onward from another."""
     following = chain.step[step + NEXT]
-    while following != NO_STEP and chain.step[following + TIME] <= time:
+    while following != NO_STEP and chain.time[following >> 1] <= time:
         step = following
         following = chain.step[step + NEXT]
-    return step if chain.step[step + TIME] == time else insert_step(chain, step, time)
+    return step if chain.time[step >> 1] == time else insert_step(chain, step, time)
 
 
 @kernel
 def step_back_from(chain, step, time):
     """Return the step that begins at an instant, or a new one; looking back from another."""
-    while chain.step[step + TIME] > time:
+    while chain.time[step >> 1] > time:
         step = chain.step[step + BEFORE]
-    return step if chain.step[step + TIME] == time else insert_step(chain, step, time)
+    return step if chain.time[step >> 1] == time else insert_step(chain, step, time)
 
 
 @kernel(forceinline=True)
 def move_step(chain, step, time):
-    """Let a step, before which fewer cores are free, begin sooner; no other lies between."""
-    span = span_of(chain, time)
-    if span_of(chain, chain.step[step + TIME]) != span:
+    """Let a step begin sooner; no other lies between."""
+    span = span_of(chain.facts, time)
+    changed = span_of(chain.facts, chain.time[step >> 1]) != span
+    if changed:
         leave_span(chain, step)
         if chain.first[span] == NO_STEP:
             chain.first[span] = step
-        chain.step[step + TIME] = time
+    chain.time[step >> 1] = time
+    if changed:
         note_all_through(chain, step)
-    else:
-        chain.step[step + TIME] = time
-        note_runs_begun(chain, step)
 
 
 @kernel(forceinline=True)
@@ -204,18 +203,18 @@ def give_steps(chain, step, last, cores):
 def advance_chain(chain, now):
     """Forget what lies before now."""
     facts = chain.facts
-    head = facts[HEAD]
-    span = span_of(chain, chain.step[head + TIME])
+    head = np.uint32(facts[HEAD])
+    span = span_of(chain.facts, chain.time[head >> 1])
     following = chain.step[head + NEXT]
     leave_span(chain, head)
-    while following != NO_STEP and chain.step[following + TIME] <= now:
+    while following != NO_STEP and chain.time[following >> 1] <= now:
         free_row(chain, head)
         head = following
         leave_span(chain, head)
         following = chain.step[head + NEXT]
-    today = span_of(chain, now)
-    same = span_of(chain, chain.step[head + TIME]) == today
-    chain.step[head + TIME] = now
+    today = span_of(chain.facts, now)
+    same = span_of(chain.facts, chain.time[head >> 1]) == today
+    chain.time[head >> 1] = now
     chain.step[head + BEFORE] = NO_STEP
     facts[HEAD] = head
     if today >= len(chain.first) >> 1:
@@ -224,8 +223,8 @@ def advance_chain(chain, now):
     chain.first[today] = head
     for past in range(span, today):
         for k in range(len(chain.width)):
-            if chain.longest[k, len(chain.first) + past] > 0:
-                note_longest(chain, k, past, 0)
+            if chain.longest[past, k] > 0:
+                note_longest(chain.longest, len(chain.first), k, past, 0)
     if not same:
         note_all_through(chain, head)
 
@@ -244,8 +243,8 @@ def hold(chain, job, begin, end):
 @kernel
 def reserve_in_chain(chain, job, walltime, cores):
     """Reserve the earliest room for a job, and return when that is."""
-    begin = earliest_step(chain, walltime, cores, chain.facts[LAST])
-    time = chain.step[begin + TIME]
+    begin = earliest_step(chain, walltime, cores, np.uint32(chain.facts[LAST]))
+    time = chain.time[begin >> 1]
     end = step_from(chain, begin, time + walltime)
     hold(chain, job, begin, end)
     take_steps(chain, begin, end, cores)
@@ -257,10 +256,10 @@ def move_in_chain(chain, job, walltime, cores):
     """Move a job's reservation to the earliest room, and return when that is."""
     old, old_end = chain.held[job, BEGIN], chain.held[job, END]
     begin = earliest_step(chain, walltime, cores, old)
-    time = chain.step[begin + TIME]
+    time = chain.time[begin >> 1]
     if begin == old:
         return time
-    if time + walltime > chain.step[old + TIME]:
+    if time + walltime > chain.time[old >> 1]:
         slide(chain, job, begin, time + walltime, cores)
     else:
         hold(chain, job, begin, step_from(chain, begin, time + walltime))
@@ -280,16 +279,19 @@ def slide(chain, job, begin, time, cores):
     take_steps(chain, begin, old, cores)
     let_go(chain, old)
     before = chain.step[old_end + BEFORE]
-    if chain.step[before + TIME] >= time:  # other steps lie between
+    if chain.time[before >> 1] >= time:  # other steps lie between
         end = step_back_from(chain, old_end, time)
         give_steps(chain, end, old_end, cores)
-    elif chain.step[old_end + HOLDERS] == 1:  # the step itself can be moved
-        move_step(chain, old_end, time)
-        return
     else:
-        end = insert_step(chain, before, time)
-        chain.step[end + CORES] += cores
+        if chain.step[old_end + HOLDERS] == 1:  # the step itself can be moved
+            end = old_end
+            move_step(chain, end, time)
+        else:
+            end = insert_step(chain, before, time)
+            chain.step[end + CORES] += cores
         note_runs_begun(chain, end)
+        if end == old_end:
+            return
     chain.held[job, END] = end
     chain.step[end + HOLDERS] += 1
     let_go(chain, old_end)
@@ -299,5 +301,5 @@ def slide(chain, job, begin, time, cores):
 def release_in_chain(chain, job, cores):
     """Give back, from now on, what a running job holds."""
     end = chain.held[job, END]
-    give_steps(chain, chain.facts[HEAD], end, cores)
+    give_steps(chain, np.uint32(chain.facts[HEAD]), end, cores)
     let_go(chain, end)
