@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from queuesmith.base.errors import CancelledError, UsageError
 from queuesmith.live.advice import Advice, advice
 from queuesmith.live.forecast import Expectation, accounting, forecast
+from queuesmith.live.journal import default_folder
 from queuesmith.live.state import ClusterState, look
+from queuesmith.live.steered import steered_now
 from queuesmith.policy import AnyPolicy
 from queuesmith.workload import Workload
 
@@ -77,6 +79,7 @@ class LiveDesk:
                         seen.past,
                         replays=replays,
                         explained=(),
+                        steered=steered_now(default_folder(), seen.state.cluster),
                         tick=lambda share: self._tick(tab, share),
                     )
                 finally:
