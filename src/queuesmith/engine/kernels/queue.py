@@ -282,7 +282,7 @@ def best_of_those(queue, tail, leading, most, longest, extra):
     found, top, first = NOBODY, -np.inf, NEVER
     for begin in range(0, tail, SWEEP):
         end = min(begin + SWEEP, tail)
-        if not some_lead(queue, begin, end, leading, top, most, longest, extra):
+        if end < tail and not some_lead(queue, begin, end, leading, top, most, longest, extra):
             continue
         for i in range(begin, end):
             leads_now = leading(queue, i, top, most, longest, extra)
