@@ -64,6 +64,11 @@ def test_a_number_of_the_function_around_counts() -> None:
     assert len(words) == 2
 
 
+def test_a_field_of_the_name_of_a_function_beside_it_is_a_field() -> None:
+    text = "def group(job):\n    return 1\ndef order(job):\n    return job.group\n"
+    assert fingerprint(function_of(text)) is not None
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,7 +1,8 @@
 """A canary: which of Numba's inner parts a new version has changed, in one sentence each.
 
-Where one of these fails, look at ``queuesmith/compiled/inside_numba.py`` and raise the ceiling of
-numba in ``pyproject.toml`` only when it is mended.
+Where one of these fails, look at ``queuesmith/compiled`` (``inside_numba.py``, ``lowering.py``,
+``passes.py``, ``shortcuts.py``) and raise the ceiling of numba in
+``pyproject.toml`` only when it is mended.
 """
 
 import inspect
@@ -10,9 +11,26 @@ from typing import Any
 import numba
 import pytest
 from numba import int64
-from numba.core import caching, codegen, compiler, dispatcher, registry, targetconfig, types
+from numba.core import (
+    analysis,
+    base,
+    caching,
+    codegen,
+    compiler,
+    compiler_lock,
+    dispatcher,
+    errors,
+    event,
+    lowering,
+    registry,
+    targetconfig,
+    typed_passes,
+    types,
+    untyped_passes,
+)
+from numba.core.datamodel import default_manager
 
-from queuesmith.compiled import inside_numba
+from queuesmith.compiled import inside_numba, passes
 
 
 def has(owner: Any, *names: str) -> list[str]:
@@ -22,6 +40,15 @@ def has(owner: Any, *names: str) -> list[str]:
 
 def parameters(function: Any) -> list[str]:
     return list(inspect.signature(function).parameters)
+
+
+def usual_passes() -> list[Any]:
+    """Return what Numba does to a function of numbers, in its order."""
+    context = registry.cpu_target
+    made = compiler.Compiler(
+        context.typing_context, context.target_context, None, (), None, compiler.Flags(), {}
+    )
+    return [each for each, _ in made.define_pipelines()[0].passes]
 
 
 PARTS = {
@@ -74,6 +101,39 @@ PARTS = {
     ),
     "a dispatcher no longer asks _compile_for_args where no code fits": lambda: (
         not has(dispatcher.Dispatcher, "_compile_for_args", "disable_compile", "compile")
+    ),
+    "a call is no longer timed by install_timer, or messages are coloured otherwise": lambda: (
+        parameters(event.install_timer) == ["kind", "callback"]
+        and "install_timer" not in vars(dispatcher)
+        and errors.termcolor() is errors.termcolor()
+    ),
+    "new functions are no longer looked for by a context's refresh, under one lock": lambda: (
+        parameters(base.BaseContext.refresh) == ["self"]
+        and not has(compiler_lock.global_compiler_lock, "__enter__", "__exit__")
+    ),
+    "an array is described by other fields": lambda: (
+        default_manager[int64[::1]]._fields
+        == ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+    ),
+    "code is no longer written by the same methods": lambda: (
+        not has(lowering.Lower, "_find_singly_assigned_variable", "_alloca_var", "getvar")
+        and parameters(lowering.Lower.storevar) == ["self", "value", "name", "argidx"]
+        and parameters(lowering.Lower.delvar) == ["self", "name"]
+        and parameters(lowering.Lower.alloca_lltype) == ["self", "name", "lltype", "datamodel"]
+        and parameters(lowering.Lower.lower_expr) == ["self", "resty", "expr"]
+        and parameters(lowering.Lower.lower_inst) == ["self", "inst"]
+        and parameters(lowering.Lower.lower_getitem)
+        == ["self", "resty", "expr", "value", "index", "signature"]
+        and parameters(lowering.Lower.lower_setitem)
+        == ["self", "target_var", "index_var", "value_var", "signature"]
+    ),
+    "uses and definitions are no longer found by analysis": lambda: (
+        analysis.compute_use_defs({})._fields == ("usemap", "defmap")
+    ),
+    "the passes that plain functions skip are no longer among the usual": lambda: (
+        set(usual_passes()) > passes.FOR_OTHERS
+        and usual_passes().count(untyped_passes.DeadBranchPrune) == 3
+        and usual_passes().count(typed_passes.NativeLowering) == 1
     ),
     "a function's cache is no longer _cache with save_overload, or has other settings": lambda: (
         not has(caching.FunctionCache, "save_overload")

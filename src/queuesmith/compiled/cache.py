@@ -113,16 +113,31 @@ def _imported(package: Path, file: Path) -> Iterator[Path]:
                 yield source
 
 
-def _imports(text: str, module: str) -> Iterator[str]:
-    """Yield the dotted names that a text imports, be they of modules or of what is in them."""
-    for node in ast.walk(parse(text)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = module.split(".")[: -node.level] if node.level else []
-            home = ".".join([*above, *([node.module] if node.module else [])])
-            yield home
-            yield from (f"{home}.{alias.name}" for alias in node.names)
+@functools.cache
+def _imports(text: str, module: str) -> tuple[str, ...]:
+    """Return the dotted names that a text imports, be they of modules or of what is in them.
+
+    Entries share most of their files, so what a text imports is found once.
+    """
+    return tuple(name for node in _statements(parse(text)) for name in _named(node, module))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements below a node; expressions, which are most of a file, import nothing."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)
+
+
+def _named(node: ast.AST, module: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        above = module.split(".")[: -node.level] if node.level else []
+        home = ".".join([*above, *([node.module] if node.module else [])])
+        yield home
+        yield from (f"{home}.{alias.name}" for alias in node.names)
 
 
 def _is_kernel_source(package: Path, path: Path) -> bool:

@@ -5,6 +5,7 @@ Machine code that is kept on disk under that word is never stale.
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
 import math
@@ -16,6 +17,8 @@ import numpy as np
 
 #: Modules that mean the same in every process.
 LIBRARIES = (math, np)
+#: Instructions that load something by its name in the module.
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: What of a code object says what is done, not where it is written.
 CODE_FIELDS = (
     "co_argcount",
@@ -39,8 +42,7 @@ def fingerprint(function: Callable[..., Any], *more: object) -> str | None:
     other functions inside. What else is given must be written alike in every process.
     """
     code = function.__code__
-    names = inspect.getclosurevars(function)
-    used = sorted({**names.globals, **names.nonlocals}.items())
+    used = sorted(_used(function).items())
     written = [_written(value) for _, value in used]
     if None in written or any(isinstance(const, CodeType) for const in code.co_consts):
         return None
@@ -52,6 +54,17 @@ def fingerprint(function: Callable[..., Any], *more: object) -> str | None:
         more,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _used(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return what a function uses of its module and of the functions around it, by name.
+
+    A field of a job may have the name of a function beside it: only what is loaded counts.
+    """
+    names = inspect.getclosurevars(function)
+    loads = [each for each in dis.get_instructions(function) if each.opname in LOADS]
+    loaded = {each.argval for each in loads} & names.globals.keys()
+    return {name: names.globals[name] for name in loaded} | dict(names.nonlocals)
 
 
 def _written(value: Any) -> str | None:

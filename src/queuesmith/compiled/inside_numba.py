@@ -1,4 +1,4 @@
-"""All that is used of Numba beyond what it documents, in one place.
+"""Kernels, entries and how they are compiled: most of what is used of Numba beyond its documents.
 
 ``tests/compiled/test_inside_numba.py`` says in one sentence what of it a new Numba has changed.
 
@@ -7,27 +7,29 @@ before it compiles those that call it, and optimises its code again in each of t
 only the code inside its callers is ever used. So a kernel stays a *draft* here: what Numba's front
 end writes of it. The entry that calls it, directly or not, takes in all drafts and is optimised
 once, as a whole. That halved the time to compile everything. And what a built-in function makes of
-some types is looked up once, not wherever it is called: another eighth.
+some types is looked up once, not wherever it is called: another eighth. How code is written
+(``lowering``) and which passes it goes through (``passes``) spared another fifth; those two and
+``shortcuts`` use Numba's inner parts, too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
-from numba.core.targetconfig import ConfigStack
-from numba.core.types.functions import BaseFunction
+
+from queuesmith.compiled.passes import KernelCompiler
+from queuesmith.compiled.shortcuts import fewer_collections, quietly, refreshing_once, signatures
 
 config: Any = numba.config  # its stubs do not know the settings
 
@@ -135,13 +137,13 @@ def _defined(module: Any) -> list[Any]:
     return [function for function in module.functions if not function.is_declaration]
 
 
-class _DraftCompiler(Compiler):
+class _DraftCompiler(KernelCompiler):
     def compile_extra(self, func: Any) -> Any:
         self.state.library = _new(Draft, self.state, func)
         return super().compile_extra(func)
 
 
-class _WholeCompiler(Compiler):
+class _WholeCompiler(KernelCompiler):
     def compile_extra(self, func: Any) -> Any:
         self.state.library = _new(Whole, self.state, func)
         return super().compile_extra(func)
@@ -238,7 +240,8 @@ class Entry(CPUDispatcher):
             folder = self.folder()
             if folder is not None:
                 _keep(self, folder)
-        return super().compile(sig)
+        with global_compiler_lock, refreshing_once():
+            return super().compile(sig)
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         """Return what is to be called where no machine code fits the arguments yet."""
@@ -258,66 +261,10 @@ class _AnnouncingCompiler(_WholeCompiler):
     def compile_extra(self, func: Any) -> Any:
         self.entry.begun()
         began = time.perf_counter()
-        with _fewer_collections(), _signatures.remembered():
+        with fewer_collections(), quietly(), signatures.remembered():
             compiled = super().compile_extra(func)
         self.entry.compiled(time.perf_counter() - began)
         return compiled
-
-
-class _Signatures:
-    """What built-in functions make of types, remembered while an entry is compiled.
-
-    For each ``a + b`` Numba tries dozens of templates in turn, and ``+`` of two whole numbers is
-    everywhere: 3,499 times it did so for one entry, of which 188 differed. What it finds depends on
-    the function, the types and the options of whoever calls, and on nothing else. Numba compiles
-    under a lock of its own, so one thread at a time is here.
-    """
-
-    def __init__(self) -> None:
-        self.found: dict[Any, Any] = {}
-        self.options: list[Any] = []
-        self.latest: tuple[Any, int] = (None, -1)
-
-    @contextlib.contextmanager
-    def remembered(self) -> Iterator[None]:
-        """Let Numba look up here first."""
-        builtin: Any = BaseFunction
-        look_up = builtin.get_call_type
-
-        def remembering(function: Any, context: Any, args: Any, kws: Any) -> Any:
-            key = function, context, self._options(), tuple(args), tuple(dict(kws).items())
-            if key not in self.found:
-                self.found[key] = look_up(function, context, args, kws)
-            return self.found[key]
-
-        builtin.get_call_type = remembering
-        try:
-            yield
-        finally:
-            builtin.get_call_type = look_up
-
-    def _options(self) -> int:
-        """Return a number for the options in force: to compare them takes long, so rarely do it."""
-        options = ConfigStack.top_or_none()
-        if options is not self.latest[0] or self.latest[1] < 0:
-            if options not in self.options:
-                self.options.append(options)
-            self.latest = options, self.options.index(options)
-        return self.latest[1]
-
-
-_signatures = _Signatures()
-
-
-@contextlib.contextmanager
-def _fewer_collections() -> Iterator[None]:
-    """Look for garbage less often: a tenth of the time went there, and most of it stays."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 1_000)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _keep(dispatcher: Any, folder: Path) -> None:
