@@ -49,8 +49,9 @@ def compiled_loop(
     compiled = entry(kind, kept=word is not None, error_model="numpy")(whole)
     load(compiled)
     if word is not None and compiled is not whole and compiled.stats.cache_misses:
-        folder = Path(compiled.stats.cache_path)
-        remove_oldest(folder.glob(f"*{loop.__name__}_*"), MOST_FILES)
+        folder = compiled.stats.cache_path  # None where the sources have changed meanwhile
+        if folder is not None:
+            remove_oldest(Path(folder).glob(f"*{loop.__name__}_*"), MOST_FILES)
     return compiled  # type: ignore[no-any-return]
 
 
