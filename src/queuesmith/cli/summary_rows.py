@@ -9,7 +9,7 @@ from typing import Any
 OTHERS = {"seconds": ("computing time", "s"), "value": ("value of the objective", "")}
 
 #: Names of policies are broken, between their parameters, where they are longer than this.
-WIDEST = 50
+WIDEST = 51
 
 
 def readable_rows(summary: Mapping[str, Any]) -> list[dict[str, str]]:
