@@ -276,7 +276,7 @@ def report(
 Made by `python -m papers.dynp_optimal --steps {asked.steps} --seconds {asked.seconds:g}
 --long-steps {asked.long_steps} --long-seconds {asked.long_seconds:g}
 --paper-steps {asked.paper_steps} --paper-seconds {asked.paper_seconds:g} --seed {asked.seed}`
-in {minutes:.0f} minutes, on one core of a machine that others used, too.
+in {minutes:.0f} minutes of one core, what papers/kept/dynp_optimal.json holds already not counted.
 
 The CTC log is replayed on {CORES} processors under `{POLICY}`. Of all steps with {FEWEST} to {MOST}
 waiting jobs {len(short.steps)} were taken at random. Each has the best of FCFS, SJF and LJF ({best}
