@@ -21,8 +21,15 @@ def test_sweep_gives_points_seconds_best_and_pareto(run, log):
     assert (found["points"], found["jobs"], found["cores"]) == (125, 50, 64)
     assert found["seconds"] > 0
     assert found["pareto"] >= 1
-    assert {"response_time", "D"} <= set(found["best"])
-    assert {"alpha", "beta", "gamma", "value"} <= set(found["best"]["response_time"])
+    assert {"makespan", "D"} <= set(found["best"])
+    assert {"alpha", "beta", "gamma", "value"} <= set(found["best"]["makespan"])
+
+
+def test_a_sweep_ends_in_what_came_out_and_how_far_to_believe_it(run, log):
+    said = " ".join(run("sweep", log, *SMALL).out.split())
+    assert "Of 125 settings alpha=" in said and "has the least mean wait" in said
+    assert "before you use it." in said
+    assert "makespan (" in said and "response_time" not in said
 
 
 def test_the_best_of_a_sweep_is_what_simulate_says(run, log):
@@ -74,7 +81,7 @@ def test_knobs_says_what_a_setting_favours(run, table):
     assert "large jobs first" in alone.out
     beside = run("knobs", table, "--setting", "alpha=1,gamma=-1", "--plot", "all.html")
     assert beside.code == 0
-    assert "response_time" in beside.out
+    assert "makespan" in beside.out
 
 
 def test_knapsack_replays_bags_of_tasks(run, log, tmp_path):
@@ -114,7 +121,7 @@ def test_shares_and_sizes_are_compared(run, log):
     assert "random" in shares.out
     words = ["--cores", "16,32,64", "--plot", "z.html"]
     sizes = run("knapsack", "sizes", log, *words)
-    assert "response time = " in sizes.out
+    assert "makespan = " in sizes.out
     found = json.loads(run("knapsack", "sizes", log, *words, "--format", "json").out)
     assert [row["cores"] for row in found["sizes"]] == [16, 32, 64]
     assert found["law"]["low"] <= found["law"]["exponent"] <= found["law"]["high"]

@@ -26,13 +26,13 @@ def test_the_cloud_has_every_pair_once_with_knobs_that_give_it(table):
     for column, cloud in enumerate(clouds):
         assert cloud.count.sum() == len(table)
         pairs = {tuple(pair) for pair in table.costs[:, [4, column]].tolist()}
-        drawn = zip(cloud.response_time.tolist(), cloud.expansion_factor.tolist(), strict=True)
+        drawn = zip(cloud.makespan.tolist(), cloud.expansion_factor.tolist(), strict=True)
         assert set(drawn) == pairs
 
 
 def test_the_front_of_a_cloud_is_what_nothing_beats(table):
     cloud = cloud_data(table)[0]
-    points = np.column_stack([cloud.response_time, cloud.expansion_factor])
+    points = np.column_stack([cloud.makespan, cloud.expansion_factor])
     beaten = [((points <= p).all(1) & (points < p).any(1)).any() for p in points]
     assert cloud.on_front.tolist() == [not each for each in beaten]
 
@@ -52,9 +52,9 @@ def test_activity_adds_up_to_the_work():
     assert activity.running_jobs.max() <= len(found)
 
 
-def test_response_time_falls_with_size_as_a_power_law():
+def test_the_makespan_falls_with_size_as_a_power_law():
     found = over_sizes(airs(98, seed=5), Knobs(0.9, 0.1, 0.1))
-    assert found.response_times == sorted(found.response_times, reverse=True)
+    assert found.makespans == sorted(found.makespans, reverse=True)
     assert -1 < found.law.exponent < -0.5
     curve = size_data(found)
     assert (curve.low <= curve.law + 1e-9).all() and (curve.law <= curve.high + 1e-9).all()

@@ -185,7 +185,7 @@ def shares(
     plot: Plot = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Compare shares: the response time over the part of its tasks a job may run at once."""
+    """Compare shares: the makespan over the part of its tasks a job may run at once."""
     load_engine()
     from queuesmith.cluster import as_cluster
     from queuesmith.figures.page import write_figures
@@ -220,7 +220,7 @@ def sizes(
     plot: Plot = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Compare machine sizes, and fit a power law to the response time."""
+    """Compare machine sizes, and fit a power law to the makespan."""
     load_engine()
     from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_sizes
@@ -247,7 +247,7 @@ def sizes(
     else:
         print_rows(found.rows(), format)
         if format is Format.table:
-            print(f"response time = {found.law}")
+            print(f"makespan = {found.law}")
 
 
 @app.command()

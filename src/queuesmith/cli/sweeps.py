@@ -13,7 +13,15 @@ from queuesmith.base.registry import entry
 from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
 from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    print_sentences,
+    progress,
+    tell,
+)
 from queuesmith.cli.studies import EngineOptions
 from queuesmith.knobs.options import SPLIT, RetuneOptions, SweepOptions
 
@@ -27,6 +35,9 @@ SCHEDULERS = {
     "none": (False, "none"),
     "knapsack": (True, "list"),
 }
+
+#: Rows of a sweep's table that are times.
+TIMES = ("makespan", "mean_wait")
 
 Workers = Annotated[
     int | None, typer.Option(help="How many threads; by default one for each core.")
@@ -135,9 +146,26 @@ def _print_sweep(result: SweepResult, format: Format) -> None:
         print_json(facts)
         return
     rows = [{"least": name, **found} for name, found in facts.pop("best").items()]
-    if format is Format.table:
-        print_rows([{"what": key, "value": value} for key, value in facts.items()], format)
-    print_rows(rows, format)
+    if format is not Format.table:
+        print_rows(rows, format)
+        return
+    facts["computing time (s)"] = facts.pop("seconds")
+    print_rows([{"what": key, "value": value} for key, value in facts.items()], format)
+    print_rows(_with_units(rows), format)
+    print_sentences(result.conclusion())
+
+
+def _with_units(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a table with all times in one unit, which stands beside the name."""
+    from queuesmith.report.wording import table_time_scale
+
+    scale = table_time_scale([row["value"] for row in rows if row["least"] in TIMES])
+    return [
+        {**row, "least": f"{row['least']} ({scale.unit})", "value": row["value"] / scale.factor}
+        if row["least"] in TIMES
+        else row
+        for row in rows
+    ]
 
 
 def _draw_sweep(result: SweepResult, plot: Path, quiet: bool) -> None:

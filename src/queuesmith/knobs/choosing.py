@@ -3,9 +3,9 @@
     choose(result, "B", where=["RT within 2%"])
 
 An objective is an expression over the costs (see ``schedule/objective.py``: nothing in it is ever
-executed as Python). ``A`` to ``D`` are short for ``expansion_factor[A]`` and so on, ``RT`` for the
-workload response time, ``makespan``. A constraint is ``EXPRESSION <= EXPRESSION`` (or ``>=``,
-``<``, ``>``), or ``EXPRESSION within 2%``: at most so far above the best of all settings.
+executed as Python). ``A`` to ``D`` are short for ``expansion_factor[A]`` and so on, ``RT`` for
+``makespan``, the paper's workload response time. A constraint is ``EXPRESSION <= EXPRESSION`` (or
+``>=``, ``<``, ``>``), or ``EXPRESSION within 2%``: at most so far above the best of all settings.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ HEIGHT = 450
 MEANING = {"A": "large, long", "B": "large, short", "C": "small, long", "D": "small, short"}
 _HOVER = (
     "alpha %{customdata[0]:g}, beta %{customdata[1]:g}, gamma %{customdata[2]:g}<br>"
-    "E<sub>f</sub> %{y:.4g}, response time %{x:,.0f} s<br>%{customdata[3]:,} settings"
+    "E<sub>f</sub> %{y:.4g}, makespan %{x:,.0f} s<br>%{customdata[3]:,} settings"
 )
 
 
 def draw_cloud(clouds: Sequence[Cloud], *, title: str = "") -> go.Figure:
-    """Draw E_f by class against the response time, the front of each class marked (figure 6)."""
+    """Draw E_f by class against the makespan, the front of each class marked (figure 6)."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -37,7 +37,7 @@ def draw_cloud(clouds: Sequence[Cloud], *, title: str = "") -> go.Figure:
         _add_points(figure, cloud, ~cloud.on_front, name, {"size": 4, "opacity": 0.5})
         front = {"size": 9, "symbol": "diamond", "line": {"width": 1, "color": "#222"}}
         _add_points(figure, cloud, cloud.on_front, f"{name}, front", front)
-    return _styled(figure, title, "workload response time (s)", "E<sub>f</sub>, mean of the class")
+    return _styled(figure, title, "makespan (s)", "E<sub>f</sub>, mean of the class")
 
 
 def _add_points(
@@ -45,7 +45,7 @@ def _add_points(
 ) -> None:
     knobs = np.column_stack([cloud.settings[chosen], cloud.count[chosen]])
     figure.add_scatter(  # SVG, since not every browser has WebGL
-        x=cloud.response_time[chosen],
+        x=cloud.makespan[chosen],
         y=cloud.expansion_factor[chosen],
         customdata=knobs,
         hovertemplate=_HOVER,
@@ -81,18 +81,18 @@ def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
 
 
 def draw_shares(scaling: Scaling, *, title: str = "") -> go.Figure:
-    """Draw the response time against the share (figure 4)."""
+    """Draw the makespan against the share (figure 4)."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     names = [at if isinstance(at, str) else f"{float(at):g}" for at in scaling.at]  # type: ignore[arg-type]
-    figure.add_bar(x=names, y=scaling.response_times, marker_color=LINE, name="response time")
+    figure.add_bar(x=names, y=scaling.makespans, marker_color=LINE, name="makespan")
     figure.update_xaxes(type="category")
-    return _styled(figure, title, "share", "workload response time (s)")
+    return _styled(figure, title, "share", "makespan (s)")
 
 
 def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> go.Figure:
-    """Draw the response time against the size of the machine, with its power law (figure 5)."""
+    """Draw the makespan against the size of the machine, with its power law (figure 5)."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -113,14 +113,14 @@ def draw_sizes(curve: SizeCurve, *, title: str = "", law: str = "power law") -> 
     )
     figure.add_scatter(
         x=curve.cores,
-        y=curve.response_time,
+        y=curve.makespan,
         name="measured",
         mode="markers",
         marker={"color": LINE, "size": 9},
     )
     figure.update_xaxes(type="log", tickvals=curve.cores.tolist())
     figure.update_yaxes(type="log")
-    return _styled(figure, title, "cores", "workload response time (s)")
+    return _styled(figure, title, "cores", "makespan (s)")
 
 
 def _styled(figure: go.Figure, title: str, x: str, y: str) -> go.Figure:

@@ -10,7 +10,7 @@ from queuesmith.compiled.pareto import undominated
 from queuesmith.knobs.bag_schedule import running_jobs
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.scaling import Scaling
-from queuesmith.knobs.sweep_result import RESPONSE_TIME, SHORT, SweepResult
+from queuesmith.knobs.sweep_result import MAKESPAN, SHORT, SweepResult
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.timeline import curve
 from queuesmith.workload.workload import Ints
@@ -22,13 +22,13 @@ MOST_POINTS = 4_000
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """E_f of one class against the response time, one point for each different pair.
+    """E_f of one class against the makespan, one point for each different pair.
 
     Parameters
     ----------
     name
         The class.
-    response_time, expansion_factor
+    makespan, expansion_factor
         Where each point lies.
     settings
         The knobs of one setting that gives the point.
@@ -39,7 +39,7 @@ class Cloud:
     """
 
     name: str
-    response_time: Floats
+    makespan: Floats
     expansion_factor: Floats
     settings: Floats
     count: Ints
@@ -48,11 +48,11 @@ class Cloud:
 
 def cloud_data(result: SweepResult, *, most: int = MOST_POINTS) -> list[Cloud]:
     """Return the points of figure 6, one cloud for each class that has jobs."""
-    return [_cloud(result, i, most) for i in result.known if i < RESPONSE_TIME]
+    return [_cloud(result, i, most) for i in result.known if i < MAKESPAN]
 
 
 def _cloud(result: SweepResult, column: int, most: int) -> Cloud:
-    pairs = result.costs[:, [RESPONSE_TIME, column]]
+    pairs = result.costs[:, [MAKESPAN, column]]
     points, first, count = np.unique(pairs, axis=0, return_index=True, return_counts=True)
     front = np.zeros(len(points), np.bool_)
     front[undominated(points)] = True
@@ -101,7 +101,7 @@ class SizeCurve:
     """Response times over sizes, and the power law through them with its confidence band."""
 
     cores: Ints
-    response_time: Ints
+    makespan: Ints
     x: Floats
     law: Floats
     low: Floats
@@ -121,7 +121,7 @@ def size_data(scaling: Scaling, *, points: int = 100) -> SizeCurve:
     )
     return SizeCurve(
         cores,
-        np.array(scaling.response_times),
+        np.array(scaling.makespans),
         x,
         law,
         np.minimum(low, high),

@@ -25,7 +25,7 @@ from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.options import BagOptions, SweepOptions
 from queuesmith.knobs.ranges import Range, Settings
-from queuesmith.knobs.sweep_result import SHORT, SweepResult
+from queuesmith.knobs.sweep_result import COST_VECTOR, SHORT, SweepResult
 from queuesmith.knobs.sweeping import describe_scheduler
 from queuesmith.study.engines import Engine
 from queuesmith.workload import Workload
@@ -63,7 +63,7 @@ def quick_search(
     jobs, cluster, cores, ranges, backfill, workers, engine, progress
         As for ``sweep``.
     objectives
-        Expressions over the costs; by default each class that has jobs, and the response time.
+        Expressions over the costs; by default each class that has jobs, and the makespan.
     budget
         The part of the settings that may be replayed, for all objectives together.
     seed
@@ -165,8 +165,7 @@ class _QuickSearch:
         """Return the objectives; an error where one has no value."""
         result = self.result()
         if objectives is None:
-            shorts = [SHORT[i] for i in result.known if i < 5]
-            return ["RT" if short == "response_time" else short for short in shorts]
+            return [SHORT[i] for i in result.known if i < COST_VECTOR]
         for objective in objectives:
             if np.isnan(evaluate(result, objective)).all():
                 raise MetricError(

@@ -1,4 +1,4 @@
-"""How the workload response time depends on the share and on the size of the machine."""
+"""How the makespan depends on the share and on the size of the machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Scaling:
     schedules
         One schedule for each.
     law
-        The power law of the response time over the size; None for shares.
+        The power law of the makespan over the size; None for shares.
     """
 
     what: str
@@ -41,8 +41,8 @@ class Scaling:
     law: PowerLaw | None = None
 
     @property
-    def response_times(self) -> list[int]:
-        """The workload response times."""
+    def makespans(self) -> list[int]:
+        """The makespans."""
         return [int(schedule.makespan) for schedule in self.schedules]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ class Scaling:
         return [
             {
                 self.what: at,
-                "response_time": int(schedule.makespan),
+                "makespan": int(schedule.makespan),
                 **{name: value_or_none(schedule, name) for name in _TOLD},
             }
             for at, schedule in zip(self.at, self.schedules, strict=True)
