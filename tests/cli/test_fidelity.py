@@ -80,6 +80,8 @@ def test_any_policy_is_graded_on_the_nodes_of_the_machine(run, tmp_path):
     answer = json.loads(run(*call, "--policy", "fcfs+easy").out)
     assert answer["policy"] == "fcfs+easy" and answer["mean_wait_replayed"] == 50
     assert json.loads(run(*call).out)["policy"] == "slurm()"
+    both = run(*call, "--cores", 4)
+    assert both.code == 2 and "--machine and --cores are both given" in both.err
     pool = json.loads(run("fidelity", log, "--cores", 4, "--format", "json").out)
     assert pool["policy"] == "fcfs+easy" and pool["mean_wait_replayed"] == 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 import queuesmith as qs
-from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
 
 
 @pytest.fixture
@@ -29,6 +29,8 @@ def test_what_cannot_be_graded_is_said(log):
         qs.fidelity(log, cores=2, as_placed=True)
     with pytest.raises(UsageError, match=r"fcfs\+easy has no clocks"):
         qs.fidelity(log, cores=2, draws=3)
+    with pytest.raises(QueuesmithError, match="number of draws is 0"):
+        qs.fidelity(log, cores=2, draws=0)
     with pytest.raises(WorkloadError, match="does not tell when its jobs really began"):
         qs.fidelity(qs.lublin(10, 4, seed=1))
 

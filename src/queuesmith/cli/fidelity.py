@@ -10,7 +10,13 @@ import typer
 
 from queuesmith.base.words import so_many
 from queuesmith.cli.engine import load_engine
-from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
+from queuesmith.cli.options import (
+    FormatOption,
+    LogOptions,
+    MachineOptions,
+    machine_named,
+    with_options,
+)
 from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
 
 if TYPE_CHECKING:
@@ -74,17 +80,13 @@ def fidelity(
 ) -> None:
     """Replay today's policy, and grade how well that agrees with what really happened."""
     load_engine()
-    from queuesmith.cluster.sources import machine_from
     from queuesmith.study import grading
 
     check_targets(report)
     workload = log.read(cancelled=cancelled)
-    found: Cluster | NodeCluster
-    if nodes is None:
-        found = machine.cluster(workload)
-        policy = policy or ("multifactor+plan" if machine.slurm_conf else None)
-    else:
-        found = machine_from(nodes, log=workload, timezone=log.timezone)
+    found = machine_named(nodes, workload, machine, log)
+    if machine.slurm_conf:
+        policy = policy or "multifactor+plan"
     chosen = machine.configured(grading.todays_policy(found, policy))
     with progress(f"replaying {chosen}", quiet=log.quiet) as tick:
         judged = grading.fidelity(

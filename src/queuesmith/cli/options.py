@@ -273,7 +273,7 @@ class TruthOptions:
         """Return the machine: of nodes where one is described, else a number of cores."""
         from queuesmith.cluster import with_maintenance
 
-        found = self._machine(workload, machine, log)
+        found = machine_named(self.nodes, workload, machine, log)
         return with_maintenance(found, workload, self.windows()) if self.maintenance else found
 
     def windows(self) -> list[tuple[Moment, Moment]]:
@@ -291,23 +291,25 @@ class TruthOptions:
             found.append(window)
         return found
 
-    def _machine(
-        self, workload: Workload, machine: MachineOptions, log: LogOptions
-    ) -> Cluster | NodeCluster:
-        if self.nodes is None:
-            return machine.cluster(workload)
-        from queuesmith.cluster.sources import machine_from
-        from queuesmith.cluster.summary import size_text
 
-        for option, value in (("cores", machine.cores), ("slurm-conf", machine.slurm_conf)):
-            if value is not None:
-                raise UsageError(
-                    f"--machine and --{option} are both given, but each says what the machine is. "
-                    "Give one of them."
-                )
-        found = machine_from(self.nodes, log=workload, timezone=log.timezone)
-        tell(f"machine {size_text(found)}", quiet=log.quiet)
-        return found
+def machine_named(
+    nodes: str | None, workload: Workload, machine: MachineOptions, log: LogOptions
+) -> Cluster | NodeCluster:
+    """Return the machine of ``--machine``, or the number of cores where none is named."""
+    if nodes is None:
+        return machine.cluster(workload)
+    from queuesmith.cluster.sources import machine_from
+    from queuesmith.cluster.summary import size_text
+
+    for option, value in (("cores", machine.cores), ("slurm-conf", machine.slurm_conf)):
+        if value is not None:
+            raise UsageError(
+                f"--machine and --{option} are both given, but each says what the machine is. "
+                "Give one of them."
+            )
+    found = machine_from(nodes, log=workload, timezone=log.timezone)
+    tell(f"machine {size_text(found)}", quiet=log.quiet)
+    return found
 
 
 @dataclass(frozen=True)

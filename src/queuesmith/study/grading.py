@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
@@ -47,6 +48,7 @@ def fidelity(
     progress
         Called with the share of the replays that is done.
     """
+    whole_number("the number of draws", draws, 1, "Give for example 16.")
     machine = as_machine(workload, cluster, cores)
     chosen = todays_policy(machine, policy)
     jobs = jobs_that_fit(workload, machine, strict=strict)
