@@ -46,7 +46,7 @@ def growth_exponent(sizes: list[int], seconds: list[float]) -> float:
 
 def measure(policy: str, sizes: tuple[int, ...], patience: float) -> tuple[list[int], list[float]]:
     """Processor seconds at each size, as far as patience goes; the first replay compiles."""
-    Replay(after_an_outage(20), Cluster(CORES), policy).run()
+    Replay(after_an_outage(SIZES[0]), Cluster(CORES), policy).run()
     done: list[int] = []
     seconds: list[float] = []
     for jobs in sizes:

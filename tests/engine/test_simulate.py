@@ -273,3 +273,9 @@ def test_the_mean_wait_on_kth_under_conservative_is_that_of_other_simulators(kth
     schedule = verify(simulate(kth, cores=100, policy=Policy.parse("fcfs+conservative")))
     assert len(schedule) == 28_467
     assert float(schedule.wait.mean()) == pytest.approx(7295, rel=0.01)
+
+
+@pytest.mark.parametrize("machine", [64, "fcfs+easy"])
+def test_a_machine_that_is_none_is_named_with_the_way_out(machine):
+    with pytest.raises(ClusterError, match=r"must be a Cluster\. Give Cluster\(\.\.\.\), a number"):
+        simulate(Workload(submit=[0], runtime=[1], walltime=[1], cores=[1]), machine)

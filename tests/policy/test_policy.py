@@ -407,3 +407,8 @@ def test_a_file_with_a_wrong_keep_is_refused(keep, tmp_path):
     path.write_text(f'{{"order": "group", "backfill": "easy", "keep": {keep}}}', encoding="utf-8")
     with pytest.raises(PolicyError, match="keep"):
         Policy.load(path)
+
+
+def test_a_plain_function_is_no_order_yet():
+    with pytest.raises(PolicyError, match=r"must be an Order\. Write Order\(function\)"):
+        Policy(lambda job: job.cores, "easy")

@@ -73,6 +73,11 @@ class Cluster(AlikeCores):
 
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:
     """Return the cluster that is meant: given, made of a number of cores, or the log's own."""
+    if cluster is not None and not isinstance(cluster, Cluster):
+        raise ClusterError(
+            f"the machine is {cluster!r}, but it must be a Cluster. Give Cluster(...), a number as "
+            "cores=N, or a policy as policy=..."
+        )
     if cluster is not None and cores is not None and cluster.cores != cores:
         raise ClusterError(
             f"cluster '{cluster.name}' has {cluster.cores} cores, but cores={cores} was given too. "

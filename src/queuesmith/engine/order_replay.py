@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 
 from queuesmith.compiled import load
 from queuesmith.engine.asked import asked_by, own_columns
+from queuesmith.engine.kernels.blocks import LONG, new_blocks
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
     BAD_TIME,
+    CANCEL,
     CONSERVATIVE,
     DEPTH,
     EASY,
     LIST,
+    NOBODY,
     NONE,
     PLAN,
+    TAIL,
+    TOO_LONG,
 )
 from queuesmith.engine.kernels.order_replay import (
     run_changing,
@@ -30,8 +35,10 @@ from queuesmith.engine.kernels.order_replay import (
 from queuesmith.engine.kernels.plan import new_plan
 from queuesmith.engine.kernels.replay import most_running, new_replay
 from queuesmith.engine.kernels.reservations import new_reservations
+from queuesmith.engine.kernels.rising_replay import run_rising
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.policy.orders import rises
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.reservations import RequestAnswer
 
@@ -72,6 +79,8 @@ class OrderRun:
         )
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
+        if self._entry is run_changing and rises(order):
+            self._cut_long_queues()
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -84,17 +93,27 @@ class OrderRun:
             self._entry(self._replay, self._rank, self._manner)
             return self._replay.start  # type: ignore[no-any-return]
         order = self._order
-        self._entry(
-            self._replay,
-            self._scorer,
-            parameter_values(order),
-            self._packed.cluster.cores,
-            self._manner,
-        )
+        scoring = self._scorer, parameter_values(order), self._packed.cluster.cores
+        self._entry(self._replay, *scoring, self._manner)
+        while self._queue_is_long():
+            load(run_rising)
+            run_rising(self._replay, *scoring, self._manner, self._blocks)
+            self._entry(self._replay, *scoring, self._manner)
         bad = int(self.counters[BAD_JOB])
         if bad >= 0:
             raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
         return self._replay.start  # type: ignore[no-any-return]
+
+    def _cut_long_queues(self) -> None:
+        """Let long queues be cut into blocks."""
+        self._blocks = new_blocks(len(self._replay.start), len(self._replay.usage.level))
+        self.counters[TOO_LONG] = LONG
+
+    def _queue_is_long(self) -> bool:
+        """Tell whether the replay stopped since its queue had better be cut into blocks."""
+        counters = self.counters
+        stopped = counters[CANCEL] != 0 or counters[BAD_JOB] != NOBODY
+        return not stopped and bool(counters[TAIL] >= counters[TOO_LONG])
 
 
 def _entry(fixed: bool, backfill: str) -> Any:

@@ -8,6 +8,7 @@ Functions here use numpy, not math, so that fixed orders can be computed for all
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -276,3 +277,20 @@ ORDERS = {
         blend,
     )
 }
+
+#: Orders whose scores never fall while a job waits, as far as time and what users consume go, where
+#: these parameters are not negative.
+RISING: Mapping[Callable[..., float], tuple[str, ...]] = {
+    wfp3: (),
+    unicep: (),
+    greedy: ("weight_1", "weight_2"),
+    multifactor: ("PriorityWeightAge", "PriorityWeightFairshare", "FairShareDampeningFactor"),
+    power: ("beta",),
+    group_power: ("beta",),
+}
+
+
+def rises(order: Order) -> bool:
+    """Tell whether the score of a job never falls while it waits and its user starts nothing."""
+    weights = RISING.get(order.function)
+    return weights is not None and all(order.parameters[name] >= 0 for name in weights)

@@ -45,6 +45,11 @@ class Policy(AnyPolicy):
     depth: int | None = None  # how many waiting jobs are planned at most; None for all
 
     def __post_init__(self) -> None:
+        if not isinstance(self.order, Order):
+            raise PolicyError(
+                f"the order of a policy is {self.order!r}, but it must be an Order. Write "
+                'Order(function), or the whole policy as text: Policy.parse("fcfs+easy").'
+            )
         if self.backfill not in BACKFILLS:
             raise PolicyError(no_such("backfill", self.backfill, BACKFILLS))
         if self.keep is not None and self.backfill not in KEEPING:

@@ -6,13 +6,14 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
-    BAD_TIME,
     CANCEL,
     FREE,
+    IN_BLOCKS,
     NEVER,
     NOBODY,
     NONE,
     TAIL,
+    TOO_LONG,
     TOO_WIDE,
 )
 from queuesmith.engine.kernels.line import FAVOURED, join_line, room_for_start
@@ -33,6 +34,7 @@ from queuesmith.engine.kernels.reservations import (
     complete_reserved,
     keep_reservations,
 )
+from queuesmith.engine.kernels.score_now import Scoring, score_waiting
 
 
 @kernel
@@ -88,28 +90,22 @@ def replay_fixed_planned(replay, rank, plan, complete_planned, follow):
 
 
 @kernel
-def replay_changing(replay, score_queue, parameters, cores, plan, always, complete_planned, follow):
-    """Replay under an order whose scores change with time: the queue is scored at each pass, and
-    there is one always, or only where some job fits.
+def replay_changing(replay, scoring, plan, going, complete_planned, follow):
+    """Replay under an order whose scores change with time, as long as it is going: jobs are scored
+    at each pass.
     """
-    jobs, queue, counters = replay.jobs, replay.queue, replay.counters
+    jobs, counters = replay.jobs, replay.counters
     now = next_instant(replay)
-    while now != NEVER and counters[CANCEL] == 0:
+    while now != NEVER and counters[CANCEL] == 0 and going(replay, plan):
         released = complete_planned(replay, plan, now)
         job, last = arrive(replay, now)
-        empty = counters[TAIL] == 0
+        empty = counters[TAIL] + counters[IN_BLOCKS] == 0
         if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
             start_job(replay, job, now)
         elif job < last or not empty:
             for newcomer in range(job, last):
                 join_at_end(replay, newcomer)
-            if always or some_job_fits(queue, counters):
-                waiting, free = counters[TAIL], counters[FREE]
-                bad = score_queue(queue, replay.usage, waiting, now, cores, free, parameters)
-                if bad >= 0:
-                    counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
-                    return
-                follow(replay, plan, now, released)
+            follow(replay, plan, scoring, now, released)
         now = next_instant(replay)
 
 
@@ -123,29 +119,39 @@ def complete_unplanned(replay, plan, now):
 
 
 @kernel
-def follow_backfill(replay, backfill, now, released):
-    """Run one pass over a scored queue: none, list or EASY."""
-    start_in_queue(replay, now, backfill)
-
-
-@kernel
 def follow_plan(replay, plan, now, released):
     """Run one pass over a sorted queue: plan."""
     start_as_planned(replay, plan, now)
 
 
 @kernel
-def follow_scored_plan(replay, plan, now, released):
-    """Run one pass over a scored queue: plan."""
-    sort_queue(replay.jobs, replay.queue, replay.counters)
-    start_as_planned(replay, plan, now)
+def queue_serves(replay, plan):
+    """Tell whether all scores are numbers and the queue is not too long for this replay."""
+    counters = replay.counters
+    return counters[BAD_JOB] == NOBODY and counters[TAIL] < counters[TOO_LONG]
 
 
 @kernel
-def follow_scored_reservations(replay, plan, now, released):
-    """Run one pass over a scored queue: conservative."""
-    sort_queue(replay.jobs, replay.queue, replay.counters)
-    keep_reservations(replay, plan, now, released)
+def follow_backfill(replay, backfill, scoring, now, released):
+    """Run one pass where some job fits: none, list or EASY."""
+    if some_job_fits(replay.queue, replay.counters) and score_waiting(replay, scoring, now):
+        start_in_queue(replay, now, backfill)
+
+
+@kernel
+def follow_scored_plan(replay, plan, scoring, now, released):
+    """Run one pass where some job fits: plan."""
+    if some_job_fits(replay.queue, replay.counters) and score_waiting(replay, scoring, now):
+        sort_queue(replay.jobs, replay.queue, replay.counters)
+        start_as_planned(replay, plan, now)
+
+
+@kernel
+def follow_scored_reservations(replay, plan, scoring, now, released):
+    """Run one pass, whether some job fits or not: conservative."""
+    if score_waiting(replay, scoring, now):
+        sort_queue(replay.jobs, replay.queue, replay.counters)
+        keep_reservations(replay, plan, now, released)
 
 
 # -- entries: each compiles what its kind of backfill needs, and no more ---------------------------
@@ -174,29 +180,21 @@ def run_fixed_conservative(replay, rank, plan):
 @entry(void(*SCORED, int64))
 def run_changing(replay, score_queue, parameters, cores, backfill):
     """Replay under an order that changes with time and none, list or EASY."""
-    replay_changing(
-        replay, score_queue, parameters, cores, backfill, False, complete_unplanned, follow_backfill
-    )
+    scoring = Scoring(score_queue, parameters, cores)
+    replay_changing(replay, scoring, backfill, queue_serves, complete_unplanned, follow_backfill)
 
 
 @entry(void(*SCORED, RESERVATION_PLAN_TYPE))
 def run_changing_plan(replay, score_queue, parameters, cores, plan):
     """Replay under an order that changes with time and plan."""
-    replay_changing(
-        replay, score_queue, parameters, cores, plan, False, complete_unplanned, follow_scored_plan
-    )
+    scoring = Scoring(score_queue, parameters, cores)
+    replay_changing(replay, scoring, plan, queue_serves, complete_unplanned, follow_scored_plan)
 
 
 @entry(void(*SCORED, RESERVATIONS_TYPE))
 def run_changing_conservative(replay, score_queue, parameters, cores, plan):
     """Replay under an order that changes with time and conservative."""
+    scoring = Scoring(score_queue, parameters, cores)
     replay_changing(
-        replay,
-        score_queue,
-        parameters,
-        cores,
-        plan,
-        True,
-        complete_reserved,
-        follow_scored_reservations,
+        replay, scoring, plan, queue_serves, complete_reserved, follow_scored_reservations
     )

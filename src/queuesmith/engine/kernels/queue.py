@@ -302,8 +302,14 @@ def leads(queue, i, top, most, longest, extra):
     """Tell whether a job has at least that score and is among those; without a branch, which
     processors could not foresee.
     """
+    return (queue.score[i] >= top) & may_start(queue, i, top, most, longest, extra)
+
+
+@kernel
+def may_start(queue, i, top, most, longest, extra):
+    """Tell whether a job is among those, whatever its score."""
     room = most if queue.walltime[i] <= longest else extra
-    return (queue.score[i] >= top) & (queue.cores[i] <= room)
+    return queue.cores[i] <= room
 
 
 @kernel

@@ -21,6 +21,7 @@ from queuesmith.engine.kernels.constants import (
     NEXT_START,
     NOBODY,
     STARTED,
+    TOO_LONG,
 )
 from queuesmith.engine.kernels.line import LINE_TYPE, Line, new_lines, nothing_kept
 from queuesmith.engine.kernels.queue import NOTHING_ASKED, QUEUE_TYPE, Queue, new_queue
@@ -116,7 +117,7 @@ def new_replay(
     counters[FREE] = cores
     counters[NEXT_START] = NEVER
     counters[BAD_JOB] = NOBODY
-    counters[MOST_WORK] = counters[DEPTH] = NEVER
+    counters[MOST_WORK] = counters[DEPTH] = counters[TOO_LONG] = NEVER
     lines = new_lines(
         np.empty((1, 0), np.int64) if rank is None else rank[np.newaxis],
         nothing_kept(1) if keep is None else keep[np.newaxis],

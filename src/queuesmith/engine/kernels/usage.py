@@ -110,3 +110,18 @@ def use_cores(usage, user, cores, now):
         else:
             usage.slope[slot] += cores
             usage.level[slot] = amount - usage.slope[slot] * clock
+
+
+@kernel
+def use_least(least, usage, now, seconds, cores):
+    """Fill in the least part of the whole that each user can have at any instant from now on, up
+    to so many seconds: nothing is added to what they have consumed, and to the total all cores are.
+    """
+    total = len(usage.level) - 1
+    if total < 0:
+        return
+    clock = usage_clock(usage, now)
+    kept = 2.0 ** (-seconds / usage.clock[0]) if usage.clock[0] > 0.0 else 1.0
+    for slot in range(total):
+        least.level[slot] = (usage.level[slot] + usage.slope[slot] * clock) * kept
+    least.level[total] = total_usage(usage, clock) + float(cores) * seconds
