@@ -16,6 +16,7 @@ from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage, with_one_time_each
+from queuesmith.cluster.preemption import check_preemption
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class NodeCluster:
                 if name not in names:
                     sentence = no_such("QOS", name, names)
                     raise ClusterError(f"in partition '{partition.name}', {sentence}")
+        check_preemption(self.qos)
 
     # -- what every machine tells ----------------------------------------------------------
 
