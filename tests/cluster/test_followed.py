@@ -31,11 +31,13 @@ def test_what_is_not_followed_is_named():
         associations=(Association("bio", limits=Limits(group=Amounts(core_minutes=100))),),
         settings={
             "PreemptType": "preempt/qos",
+            "PreemptMode": "SUSPEND,GANG",
             "PriorityFlags": "MAX_TRES,ACCRUE_ALWAYS",
             "SchedulerParameters": "bf_interval=60,assoc_limit_stop,bf_max_time=5",
         },
     )
     assert not_followed(machine) == (
+        "PreemptMode=SUSPEND,GANG, jobs that take turns on a node",
         "PreemptType=preempt/qos",
         "SchedulerParameters=assoc_limit_stop",
         "SchedulerParameters=bf_max_time",

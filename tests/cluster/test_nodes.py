@@ -69,6 +69,20 @@ def test_priorities_are_those_of_partitions_and_qos():
             ),
             "in partition 'a', there is no QOS 'hihg'. Did you mean 'high'",
         ),
+        (
+            lambda: NodeCluster((KIND,), qos=(QualityOfService("high", preempts=("lwo",)),)),
+            "in Preempt of QOS 'high', there is no QOS 'lwo'",
+        ),
+        (
+            lambda: NodeCluster(
+                (KIND,),
+                qos=(
+                    QualityOfService("high", preempts=("low",)),
+                    QualityOfService("low", preempts=("high",)),
+                ),
+            ),
+            "QOS 'high' preempts itself: high > low > high",
+        ),
         (lambda: NodeCluster((KIND,)).partition("gpu"), "there is no partition 'gpu'"),
         (lambda: Outage("n1", 10, 5), "ends at 5, but it begins at 10"),
         (lambda: Amounts(jobs=-1), "a limit of jobs is -1"),

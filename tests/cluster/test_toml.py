@@ -101,7 +101,10 @@ def test_what_is_written_reads_back_the_same():
         partitions=(
             Partition("a", "x,n08", default_time=60, exclusive="user", allow_qos=("q",), qos="q"),
         ),
-        qos=(QualityOfService("q", 3, limits, ("F",), ("p",), "requeue", 5, 0.5),),
+        qos=(
+            QualityOfService("q", 3, limits, ("F",), ("p",), "requeue", 5, 0.5),
+            QualityOfService("p"),
+        ),
         associations=(Association("bio", "ann", "a", shares=None, limits=limits, default=True),),
         outages=(Outage("n08", 5, 9, "why", planned=False), Outage()),
         switches=(Switch("s", "n08"), Switch("t", switches=("s",))),

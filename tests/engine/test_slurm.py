@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Workload, simulate, verify
-from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.base.errors import ClusterError, PolicyError, WorkloadError
 from queuesmith.cluster import (
     Amounts,
     Association,
@@ -198,6 +198,19 @@ def test_a_job_that_does_not_end_within_its_reservation_waits_until_that_is_over
     assert schedule.start.tolist() == [100]
 
 
+def test_a_reservation_named_twice_is_joined_or_refused():
+    halves = tuple(Outage(n, begin=300, end=600, reservation="course") for n in ("n1", "n2"))
+    machine = NodeCluster(PAIR.kinds, outages=halves)
+    assert [outage.nodes for outage in machine.outages] == [("n1", "n2")]
+    work = jobs((0, 50, 60, 8), (1, 700, 720, 1), reservation=["course", ""])
+    schedule = verify(simulate(work, machine, "slurm()"))
+    assert schedule.start.tolist() == [300, 600]
+    later = Outage("n1", begin=900, end=950, reservation="course")
+    sentence = "reservation 'course' stands there with two times, 300 to 600 and 900 to 950"
+    with pytest.raises(ClusterError, match=sentence):
+        NodeCluster(PAIR.kinds, outages=(*halves, later))
+
+
 def test_of_a_throttled_array_so_many_tasks_run_at_once():
     work = jobs(*[(0, 50, 60, 1)] * 4, array=[9, 9, 9, -1], array_limit=[2, 2, 2, -1])
     schedule = verify(simulate(work, PAIR, "slurm()"))
@@ -255,11 +268,9 @@ def test_what_is_billed_counts_in_fair_share():
 # -- against the twin ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
-    random = np.random.default_rng(seed)
+def _random_machine(random, seed, *, outages=()):
     topology = {"TopologyPlugin": "topology/tree"} if seed % 2 else {}
-    machine = NodeCluster(
+    return NodeCluster(
         (
             NodeKind("a[1-3]", 4, memory=100, features=("x",)),
             NodeKind("b[1-2]", 8, memory=200, gres={"gpu": 2}, weight=1 + seed % 3),
@@ -274,12 +285,15 @@ def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
             Association("p", "v", shares=3),
             Association("q", "w"),
         ),
+        outages=outages,
         switches=(Switch("s", ("a1", "a2")), Switch("t", ("a3", "b1", "b2"))),
         settings=topology,
     )
-    count = 60
+
+
+def _random_jobs(random, seed, count=60, **extra):
     gpus = random.integers(0, 3, count) * (random.random(count) < 0.2)
-    work = Workload(
+    return Workload(
         np.sort(random.integers(0, 1500, count)),
         runtime := random.integers(1, 300, count),
         runtime + random.integers(0, 300, count),
@@ -292,18 +306,47 @@ def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
             "partition": random.integers(0, 2, count),
             "account": np.zeros(count, np.int64) - 1,
             "site_factor": random.integers(-2000, 2000, count) * (seed % 3 == 0),
+            **extra,
         },
-        labels={"user": ("u", "v", "w"), "partition": ("all", "b")},
+        labels={"user": ("u", "v", "w"), "partition": ("all", "b"), "reservation": ("", "course")},
     )
+
+
+def _random_settings(seed):
     flags = "NO_FAIR_TREE" if seed % 2 else "FAIR_TREE"
-    policy = (
+    return (
         f"slurm(PriorityFlags={flags}, PriorityWeightFairshare=5000, PriorityWeightAge=1000, "
         f"PriorityWeightJobSize=3000, PriorityWeightPartition=500, PriorityCalcPeriod=1, "
         f"PriorityDecayHalfLife=10, bf_max_job_user={10 - seed}, clock_offset={7 * seed})"
     )
-    fast = verify(simulate(work, machine, policy))
-    slow = simulate_slowly(work, machine, policy)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_kernel_starts_every_job_when_the_slow_twin_does(seed):
+    random = np.random.default_rng(seed)
+    machine, work = _random_machine(random, seed), _random_jobs(random, seed)
+    fast = verify(simulate(work, machine, _random_settings(seed)))
+    slow = simulate_slowly(work, machine, _random_settings(seed))
     assert fast.start.tolist() == slow.start.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_outages_and_reservations_are_those_of_the_slow_twin(seed):
+    random = np.random.default_rng(100 + seed)
+    begins = np.sort(random.integers(0, 2500, 4)).tolist()
+    outages = (
+        Outage("a[1-2]", begin=begins[0], end=begins[0] + 400),
+        Outage("b1", begin=begins[1], end=begins[1] + 300, planned=False),
+        Outage("b2", begin=begins[2], end=begins[2] + 700, reservation="course"),
+        Outage("", begin=begins[3], end=begins[3] + 100),
+    )
+    machine = _random_machine(random, seed, outages=outages)
+    work = _random_jobs(random, seed, reservation=(random.random(60) < 0.15).astype(np.int64))
+    fast = verify(simulate(work, machine, _random_settings(seed)))
+    slow = simulate_slowly(work, machine, _random_settings(seed))
+    assert fast.start.tolist() == slow.start.tolist()
+    without = simulate(work, replace(machine, outages=()), _random_settings(seed))
+    assert fast.start.tolist() != without.start.tolist()
 
 
 # -- checks ----------------------------------------------------------------------------------------

@@ -69,6 +69,17 @@ def fidelity(
             "without Constraints.",
         ),
     ] = False,
+    constraints: Annotated[
+        str | None,
+        typer.Option(
+            help="as-logged, inferred from where jobs ran and who was let past them, or a CSV "
+            "file of id,constraint; by default inferred where the log has none."
+        ),
+    ] = None,
+    save_constraints: Annotated[
+        Path | None,
+        typer.Option(help="Write the jobs with constraints as CSV, to be edited and given back."),
+    ] = None,
     by: Annotated[
         str | None,
         typer.Option(help="Divide by size, month, user, group or a column such as partition."),
@@ -81,8 +92,9 @@ def fidelity(
     """Replay today's policy, and grade how well that agrees with what really happened."""
     load_engine()
     from queuesmith.study import grading
+    from queuesmith.study.constraints import write_constraints
 
-    check_targets(report)
+    check_targets(report, save_constraints)
     workload = log.read(cancelled=cancelled)
     found = machine_named(nodes, workload, machine, log)
     if machine.slurm_conf:
@@ -95,9 +107,13 @@ def fidelity(
             chosen,
             draws=draws,
             as_placed=as_placed,
+            constraints=constraints,
             strict=log.strict,
             progress=tick,
         )
+    if save_constraints is not None:
+        write_constraints(judged.history.workload, save_constraints)
+        tell(f"wrote {save_constraints}", quiet=log.quiet)
     if report is not None:
         _draw(judged, report)
         tell(f"wrote {report}", quiet=log.quiet)
@@ -156,6 +172,8 @@ def _said(
     yield from map(_told, reasons(judged))
     if jobs.cancelled is not None:
         yield _told_cancelled(len(jobs.cancelled), queues_cancelled(policy))
+    if judged.as_logged is not None and judged.inferred:
+        yield _told_inferred(judged, judged.as_logged)
     if not as_placed and _forgets_constraints(jobs, machine):
         yield (
             "The log does not tell Constraints: jobs that were bound to some nodes are replayed as "
@@ -183,12 +201,23 @@ def _not_followed(
 def _forgets_constraints(log: Workload, machine: Cluster | NodeCluster) -> bool:
     """Tell whether jobs may have been bound to nodes by features that the log leaves out."""
     from queuesmith.cluster import NodeCluster
+    from queuesmith.engine.inferred_constraints import can_infer
 
     if not isinstance(machine, NodeCluster):
         return False
-    told = {"constraint", "excluded_nodes"} & log.extra.keys()
-    kinds = {kind.features for kind in machine.kinds}
-    return len(kinds) > 1 and not told and "node_list" in log.extra
+    return can_infer(log, machine)
+
+
+def _told_inferred(judged: Fidelity, without: Fidelity) -> str:
+    """Say of how many jobs constraints were inferred, and what the grade is without them."""
+    off, rank = without.error_percent, without.rank_correlation
+    return (
+        f"Constraints of {so_many(judged.inferred, 'job')} inferred from where they ran and who "
+        "was let past them (the accounting has no Constraints column). As logged: "
+        f"{'-' if off is None else f'{off:+.1f}'} %, rank correlation "
+        f"{'-' if rank is None else f'{rank:.2f}'}, a job's error {without.mean_error:,.0f} s, "
+        f"grade {without.grade} (--constraints as-logged)."
+    )
 
 
 def _told_cancelled(count: int, queued: bool) -> str:

@@ -83,6 +83,8 @@ def _texts(workload: Workload, column: str) -> list[str]:
 
 
 def _settings(machine: NodeCluster) -> Iterator[str]:
+    if "gang" in machine.settings.get("PreemptMode", "").lower():
+        yield f"PreemptMode={machine.settings['PreemptMode']}, jobs that take turns on a node"
     for name, plain in _OFF.items():
         value = machine.settings.get(name, plain[0])
         if value.lower() not in plain:

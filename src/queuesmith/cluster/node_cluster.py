@@ -15,7 +15,8 @@ from queuesmith.base.registry import entry, no_such
 from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
-from queuesmith.cluster.outages import Outage
+from queuesmith.cluster.outages import Outage, with_one_time_each
+from queuesmith.cluster.preemption import check_preemption
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class NodeCluster:
         for what, things in (("partition", self.partitions), ("QOS", self.qos)):
             _check_once([thing.name for thing in things], f"machine '{self.name}'", what)
         object.__setattr__(self, "associations", _checked_shares(self.associations))
+        object.__setattr__(self, "outages", with_one_time_each(self.outages))
         self._check_nodes()
         self._check_qos()
 
@@ -94,6 +96,7 @@ class NodeCluster:
                 if name not in names:
                     sentence = no_such("QOS", name, names)
                     raise ClusterError(f"in partition '{partition.name}', {sentence}")
+        check_preemption(self.qos)
 
     # -- what every machine tells ----------------------------------------------------------
 

@@ -18,7 +18,8 @@ from queuesmith.engine.kernels.slurm_state import (
     STUCK,
 )
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.slurm_packing import by_name, slurm_replay
+from queuesmith.engine.slurm_nodes import by_name
+from queuesmith.engine.slurm_packing import slurm_replay
 from queuesmith.policy.slurm import Slurm
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import RequestAnswer

@@ -27,6 +27,11 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def whole(array: NDArray[Any]) -> Ints:
+    """Return an array of whole numbers that is only read."""
+    return frozen(np.ascontiguousarray(array, np.int64))
+
+
 def worth(
     workload: Workload, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
 ) -> Floats:

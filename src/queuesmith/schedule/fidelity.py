@@ -56,11 +56,17 @@ class Fidelity(Framed):
     draws
         Further replays that differ from the first in what nobody knows, such as the instants at
         which Slurm looked. The mean wait of a job over all replays is then what is graded.
+    inferred
+        Of how many jobs constraints were inferred from where they ran, for the log has none.
+    as_logged
+        The same without what was inferred.
     """
 
     history: Schedule
     replayed: Schedule
     draws: tuple[Schedule, ...] = ()
+    inferred: int = 0
+    as_logged: Fidelity | None = None
 
     def __post_init__(self) -> None:
         a = self.history.workload
@@ -136,7 +142,8 @@ class Fidelity(Framed):
         times = f" {len(self.draws) + 1} times with other clocks" if self.draws else ""
         fact = (
             f"Replayed{times} under {self.replayed.policy}, jobs wait {_time(replayed)} on "
-            f"average; really they waited {_time(real)}{off}, grade {self.grade}."
+            f"average; really they waited {_time(real)}{off}, grade {self.grade}"
+            f"{self._with_inferred()}."
         )
         if self.grade.trustworthy:
             return f"{fact} What-ifs on this machine can be believed to about that error."
@@ -144,6 +151,10 @@ class Fidelity(Framed):
             f"{fact} Absolute values of these replays must not be believed: they show at best "
             "which of two policies is better on the machine as it is described."
         )
+
+    def _with_inferred(self) -> str:
+        jobs = "1 job" if self.inferred == 1 else f"{self.inferred:,} jobs"
+        return f" with constraints of {jobs} inferred from where they ran" if self.inferred else ""
 
     def __repr__(self) -> str:
         return f"<Fidelity of '{self.history.workload.name}': {self.sentence}>"
@@ -168,7 +179,11 @@ class Fidelity(Framed):
     def only(self, jobs: NDArray[np.bool_]) -> Fidelity:
         """Return the same of some of the jobs."""
         draws = tuple(each.select(jobs) for each in self.draws)
-        return Fidelity(self.history.select(jobs), self.replayed.select(jobs), draws)
+        other = self.as_logged.only(jobs) if self.as_logged else None
+        inferred = self.inferred
+        return Fidelity(
+            self.history.select(jobs), self.replayed.select(jobs), draws, inferred, other
+        )
 
     def figures(self) -> dict[str, Any]:
         """Return the figures, ready for JSON."""
@@ -193,6 +208,8 @@ class Fidelity(Framed):
             "replays": len(self.draws) + 1,
             "workload": self.history.workload.name,
             "jobs": len(self.history),
+            "constraints_inferred": self.inferred,
+            "as_logged": self.as_logged.figures() if self.as_logged else None,
             "by": {column: self.by(column) for column in columns_of(self.history.workload)},
         }
 

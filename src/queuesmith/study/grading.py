@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
+from queuesmith.engine.inferred_constraints import can_infer
 from queuesmith.engine.simulate import as_machine
 from queuesmith.policy import AnyPolicy, Slurm, as_policy
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.fidelity import Fidelity
+from queuesmith.study.constraints import (
+    Constraints,
+    count_constrained,
+    inferred,
+    read_constraints,
+)
 from queuesmith.study.runner import simulate_many
 from queuesmith.workload import Workload
 
@@ -25,6 +34,7 @@ def fidelity(
     cores: int | None = None,
     draws: int = 1,
     as_placed: bool = False,
+    constraints: str | Path | None = None,
     strict: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Fidelity:
@@ -45,6 +55,10 @@ def fidelity(
     as_placed
         Let each job run only on nodes of the kinds that it really ran on, for logs that do not
         tell what jobs were bound to.
+    constraints
+        ``"as-logged"``, ``"inferred"`` from where jobs ran and who was let past them, or a CSV file
+        with the columns id and constraint. By default they are inferred for ``slurm()`` where the
+        log has none and the machine's nodes differ in features.
     progress
         Called with the share of the replays that is done.
     """
@@ -54,15 +68,54 @@ def fidelity(
     jobs = jobs_that_fit(workload, machine, strict=strict)
     if as_placed:
         jobs = _bound(jobs, machine)
+    if constraints is None and not as_placed and _shows_constraints(jobs, machine, chosen):
+        constraints = Constraints.INFERRED
+    policies = _drawn(chosen, jobs, machine, draws)
+    judged = _judged(jobs, machine, policies, progress)
+    if constraints in (None, Constraints.AS_LOGGED):
+        return judged
+    known = _constrained(jobs, machine, chosen, constraints)
+    count = count_constrained(known) if constraints == Constraints.INFERRED else 0
+    if constraints == Constraints.INFERRED and not count:
+        return judged
+    again = _judged(known, machine, policies, progress)
+    return replace(again, inferred=count, as_logged=judged)
+
+
+def _judged(
+    jobs: Workload,
+    machine: Cluster | NodeCluster,
+    policies: Sequence[AnyPolicy],
+    progress: Callable[[float], None] | None,
+) -> Fidelity:
     real = history(jobs, machine)
     if real is None:
         raise WorkloadError(
-            f"the log '{workload.name}' does not tell when its jobs really began, so no replay of "
+            f"the log '{jobs.name}' does not tell when its jobs really began, so no replay of "
             "it can be graded. Give a log with starts or waits."
         )
-    policies = _drawn(chosen, jobs, machine, draws)
     replayed, *others = simulate_many(jobs, machine, policies, progress=progress)
     return Fidelity(real, replayed, tuple(others))
+
+
+def _shows_constraints(jobs: Workload, machine: Cluster | NodeCluster, policy: AnyPolicy) -> bool:
+    if not isinstance(machine, NodeCluster) or not isinstance(policy, Slurm):
+        return False
+    return can_infer(jobs, machine)
+
+
+def _constrained(
+    jobs: Workload, machine: Cluster | NodeCluster, policy: AnyPolicy, constraints: str | Path
+) -> Workload:
+    """Return jobs with constraints, inferred or read."""
+    if not isinstance(machine, NodeCluster):
+        raise UsageError(
+            f"constraints are features of nodes, but the machine '{machine.name}' is a number of "
+            "cores. Leave --constraints (constraints) out, or give a --machine with nodes."
+        )
+    if constraints != Constraints.INFERRED:
+        return read_constraints(constraints, jobs, machine)
+    return inferred(jobs, machine, policy if isinstance(policy, Slurm) else None)
 
 
 def grade_of(

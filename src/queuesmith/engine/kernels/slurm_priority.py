@@ -88,12 +88,7 @@ def recalculate(replay, now):
         job = running.due_job[i]
         last = counters[LAST_CALC]
         note_use(jobs, worth, shares.fresh, weights, last, job, replay.start[job], now)
-    for i in range(len(shares.usage)):
-        above = i
-        while shares.fresh[i] > 0 and above >= 0:
-            shares.usage[above] += shares.fresh[i]
-            above = shares.parent[above]
-        shares.fresh[i] = 0.0
+    add_fresh(shares)
     counters[LAST_CALC] = now
     if knobs[FAIR_TREE]:
         share_out(shares, knobs, weights)
@@ -101,6 +96,17 @@ def recalculate(replay, now):
         prioritize(jobs, worth, waiting, shares.factor, knobs, weights, waiting.queue[i], now)
     standing = (jobs, waiting.priority)
     return sort(waiting.queue, waiting.spare, counters[QUEUED], comes_before, standing)
+
+
+@kernel
+def add_fresh(shares):
+    """Count what was used since the last calculation, for everybody and all accounts above."""
+    for i in range(len(shares.usage)):
+        above = i
+        while shares.fresh[i] > 0 and above >= 0:
+            shares.usage[above] += shares.fresh[i]
+            above = shares.parent[above]
+        shares.fresh[i] = 0.0
 
 
 @kernel

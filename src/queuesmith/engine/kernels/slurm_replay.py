@@ -159,7 +159,8 @@ def run_slurm(replay):
         if now == returning:
             returning = next_return(replay.nodes.outage[OUT_END], now)
         if now == calculation:
-            changed |= recalculate(replay, now)
+            # With outages, time alone decides where jobs can be.
+            changed |= recalculate(replay, now) or replay.nodes.outage.shape[1] > 0
             calculation = now + knobs[CALC_PERIOD]
         happened |= event  # the main scheduler does not look because a job has left the queue
         updated |= event or left

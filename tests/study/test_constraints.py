@@ -1,0 +1,46 @@
+"""Constraints for logs that do not tell them: in the grade, in a file, and wrong ones."""
+
+import pytest
+
+import queuesmith as qs
+from queuesmith.base.errors import ClusterError, UsageError, WorkloadError
+from queuesmith.cluster import NodeCluster, NodeKind
+from tests.engine.on_nodes import jobs
+
+MACHINE = NodeCluster((NodeKind("n1", 4, features=("a",)), NodeKind("m1", 4, features=("b",))))
+
+
+@pytest.fixture
+def log():
+    # Job 3 waits for m1 although job 4, which came later, is let on n1.
+    return jobs(
+        *((0, 400, 420, 4), (0, 200, 240, 4), (10, 50, 60, 4), (20, 50, 60, 4)),
+        node_list=["m1", "n1", "m1", "n1"],
+        real_start=[0, 0, 400, 200],
+    )
+
+
+def test_constraints_are_inferred_where_the_log_has_none_and_the_grade_says_so(log):
+    judged = qs.fidelity(log, MACHINE)
+    assert judged.inferred == 1 and "constraints of 1 job inferred" in judged.sentence
+    assert judged.as_logged.mean_error > judged.mean_error
+    assert judged.to_dict()["constraints_inferred"] == 1
+    free = qs.fidelity(log, MACHINE, constraints="as-logged")
+    assert free.inferred == 0 and free.as_logged is None and "inferred" not in free.sentence
+
+
+def test_what_is_wrong_with_constraints_is_said(log, tmp_path):
+    file = tmp_path / "bound.csv"
+    for text, error, sentence in (
+        ("job,feature\n", WorkloadError, "must be id,constraint"),
+        ("id,constraint\n77,a\n", WorkloadError, "line 2 of .* is '77,a'"),
+        ("id,constraint\n3,c\n", ClusterError, "no node with 'c'"),
+    ):
+        file.write_text(text)
+        with pytest.raises(error, match=sentence):
+            qs.fidelity(log, MACHINE, constraints=file)
+    with pytest.raises(UsageError, match="features of nodes"):
+        qs.fidelity(log, cores=8, constraints="inferred")
+    alike = NodeCluster((NodeKind("m1,n1", 4),))
+    with pytest.raises(UsageError, match="cannot be inferred"):
+        qs.fidelity(log, alike, constraints="inferred")
