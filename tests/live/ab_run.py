@@ -241,16 +241,21 @@ def forecasts(given: argparse.Namespace) -> None:
     for folder in given.folders:
         found = judged(Path(folder), learned, given)
         real = np.array([each.real for each in found])
+        numbers = [each.replayed.job.id for each in found]
+        # A job that is foretold again and again has one vote, shared by its forecasts.
+        votes = [1 / numbers.count(number) for number in numbers]
         theirs = [(e.replayed.slurm, e.real) for e in found if e.replayed.slurm is not None]
-        print(f"{folder}: {len(found)} forecasts of {len({e.replayed.job.id for e in found})} jobs")
+        print(f"{folder}: {len(found)} forecasts of {len(set(numbers))} jobs")
         for name in ("replayed", "learned"):
             told = [getattr(each, name) for each in found]
             error = np.abs(np.array([each.median for each in told]) - real).mean()
             mark = np.array([each.late for each in told])
             held = 100 * (real <= mark).mean()
+            by_job = 100 * np.average(real <= mark, weights=votes)
             print(
                 f"  as {name}: mean error {error:.1f} s, marks after {mark.mean():.0f} s on "
-                f"average (jobs start after {real.mean():.0f} s) hold for {held:.1f} %"
+                f"average (jobs start after {real.mean():.0f} s) hold for {held:.1f} % of the "
+                f"forecasts, {by_job:.1f} % of the jobs"
             )
         off = np.mean([abs(expects - came) for expects, came in theirs])
         print(f"  squeue --start: mean error {off:.1f} s, of {len(theirs)}", flush=True)

@@ -18,7 +18,7 @@ from queuesmith.base.words import so_many
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.forecast import Expectation
 from queuesmith.live.journal import STATE_VARIABLE, safe_name
-from queuesmith.live.outcomes import ENOUGH, Noted, Outcomes
+from queuesmith.live.outcomes import Noted, Outcomes
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
 from queuesmith.workload import Workload
@@ -52,7 +52,7 @@ def learned_marks(
     )
     # On the nodes and with Slurm's own rules the median of the replays is the better one.
     marks = np.maximum(learned.corrected(half, late, so_far)[1], half)
-    rests_on = learned.jobs if learned.enough else 0
+    rests_on = learned.jobs
     noted = {each.job: each.made for each in learned.noted}
     # When the first task of an array starts, no accounting tells under the array's number.
     fresh = [e.job.tasks == 1 and now - noted.get(e.job.id, -PAUSE) >= PAUSE for e in expected]
@@ -115,13 +115,9 @@ def told(
 
 
 def _sentence(learned: Outcomes) -> str:
-    if learned.enough:
+    if learned.jobs:
         return f"marks rest on what came of forecasts of {so_many(learned.jobs, 'past job')}"
-    known = sum(each.started for each in learned.noted)
-    return (
-        f"marks are as replayed: what came is known of {so_many(known, 'past forecast')}, and "
-        f"{ENOUGH} are needed to learn from"
-    )
+    return "marks rest on what came of forecasts elsewhere: of this cluster it is not known yet"
 
 
 def _starts(state: ClusterState, history: Workload | None) -> dict[tuple[int, int], int]:
