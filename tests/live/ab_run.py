@@ -140,7 +140,10 @@ def judge(given: argparse.Namespace) -> None:
     logs = [read(Path(folder) / "jobs.sacct") for folder in (given.without, given.steered)]
     real = [measures(log, log.extra["real_start"] - log.submit) for log in logs]
     # Both are foretold from the jobs of the run without steering.
-    replayed = [measures(logs[0], wait) for wait in replays(logs[0], machine)]
+    policy = json.loads((Path(given.steered) / "run.json").read_text())["steer"]
+    on_nodes = policy == "sjf+easy"
+    waits = replays(logs[0], machine) if on_nodes else on_cores(logs[0], machine, policy)
+    replayed = [measures(logs[0], wait) for wait in waits]
     for name, (without, steered) in (("real", real), ("foretold", replayed)):
         for measure in without:
             before, after = without[measure], steered[measure]
@@ -181,6 +184,17 @@ def replays(log: Workload, machine: NodeCluster) -> list[Any]:
     return [
         simulate(plain, machine, "slurm(PriorityType=priority/basic)").wait,
         simulate(divided, replace(machine, partitions=parts), shortest).wait,
+    ]
+
+
+def on_cores(log: Workload, machine: NodeCluster, policy: str) -> list[Any]:
+    """Return the waits by submission and by any policy, on as many cores as the nodes have.
+
+    No setting of Slurm replays such a policy's order, so both replays are the policy's own.
+    """
+    return [
+        simulate(log, cores=machine.cores, policy=each).wait
+        for each in ("fcfs+easy", as_policy(policy))
     ]
 
 

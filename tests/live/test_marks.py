@@ -9,7 +9,7 @@ from queuesmith.base.errors import OutputError
 from queuesmith.cli import main
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.forecast import forecast
-from queuesmith.live.marks import told
+from queuesmith.live.marks import as_learned, told
 from queuesmith.live.state import look
 from queuesmith.live.steered import Steered
 from queuesmith.policy import as_policy
@@ -54,6 +54,18 @@ def test_marks_rest_on_past_jobs_of_the_same_policy(slurm, tmp_path):
     assert found[0].late > expected[0].late and found[0].rests_on == 2
     steered = Steered(as_policy("sjf+easy"))
     assert {each.rests_on for each in told(expected, then, None, tmp_path, steered)[0]} == {0}
+
+
+def test_who_only_looks_sees_the_same_marks_and_notes_nothing(slurm, tmp_path):
+    state = look()
+    told(forecast(state), state, None, tmp_path)
+    before, then = lines(tmp_path), later(state, 50_000, running=(2, 3))
+    expected = forecast(then)
+    found = as_learned(expected, then, None, tmp_path)
+    assert lines(tmp_path) == before
+    assert found == told(expected, then, None, tmp_path)[0]
+    assert as_learned(expected, then, None, tmp_path / "none")[0].rests_on == 0
+    assert not (tmp_path / "none").exists()
 
 
 def test_who_is_foretold_again_at_once_is_not_noted_again(slurm, tmp_path):

@@ -96,22 +96,47 @@ def told(
     list of Expectation, str
         The forecasts, and on what their marks rest.
     """
-    begun = _starts(state, history)
-    waiting = {(job.id, job.submit) for job in state.waiting}
-    by = "" if steered is None else str(steered.policy)
-    path = folder / f"{safe_name(state.cluster)}.forecasts"
+    path = _path(folder, state)
     with _alone(path):
-        ways = _read(path, state.cluster)
-        for way in ways.values():
-            way.learn(
-                state.now,
-                lambda each: begun.get((each.job, each.submit)),
-                lambda each: (each.job, each.submit) in waiting,
-            )
-        learned = ways.setdefault(by, Outcomes())
+        ways = _up_to_now(path, state, history)
+        learned = ways.setdefault(_by(steered), Outcomes())
         found = learned_marks(learned, expected, state.now)
         _write(path, state.cluster, ways)
     return found, _sentence(learned)
+
+
+def as_learned(
+    expected: Sequence[Expectation],
+    state: ClusterState,
+    history: Workload | None,
+    folder: Path,
+    steered: Steered | None = None,
+) -> list[Expectation]:
+    """Correct forecasts as `told` does, but note nothing: for who only looks."""
+    ways = _up_to_now(_path(folder, state), state, history)
+    return learned_marks(ways.get(_by(steered), Outcomes()), expected, state.now)
+
+
+def _path(folder: Path, state: ClusterState) -> Path:
+    return folder / f"{safe_name(state.cluster)}.forecasts"
+
+
+def _by(steered: Steered | None) -> str:
+    return "" if steered is None else str(steered.policy)
+
+
+def _up_to_now(path: Path, state: ClusterState, history: Workload | None) -> dict[str, Outcomes]:
+    """Return what was noted, and what has come of it by now."""
+    begun = _starts(state, history)
+    waiting = {(job.id, job.submit) for job in state.waiting}
+    ways = _read(path, state.cluster)
+    for way in ways.values():
+        way.learn(
+            state.now,
+            lambda each: begun.get((each.job, each.submit)),
+            lambda each: (each.job, each.submit) in waiting,
+        )
+    return ways
 
 
 def _sentence(learned: Outcomes) -> str:
