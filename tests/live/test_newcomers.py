@@ -54,7 +54,7 @@ def test_the_same_course_gives_the_same_jobs_however_far_one_looks(state):
 def test_what_has_gone_on_for_a_time_goes_on_as_long_again_in_half_of_all_cases(state):
     coming = PastArrivals(state, history(state, [10 * DAY, *range(10 * DAY - 1000, 10 * DAY, 10)]))
     courses = [coming.course(np.random.default_rng(seed)) for seed in range(200)]
-    last = np.array([max(waits(state, coming.after(c, 9000)), default=0) for c in courses])
+    last = np.array([max(waits(state, coming.after(c, 2200)), default=0) for c in courses])
     assert 0.4 < (last > 1000).mean() < 0.6
     assert 0.2 < (last > 2000).mean() < 0.45
 
