@@ -90,7 +90,9 @@ def test_who_may_not_be_steered_keeps_the_place(slurm):
 @pytest.mark.parametrize("policy", ["dynp(fcfs,sjf)", "wfp3+easy"])
 def test_other_policies_order_those_who_come_as_well(slurm, policy):
     state = look()
-    new = PastArrivals(state, arriving(state, 600)).after(0, 600)
+    coming = PastArrivals(state, arriving(state, 600))
+    new = coming.after(coming.course(np.random.default_rng(2)), 600)
+    assert new
     order = order_to_come(state, as_policy(policy))(new)
     assert {job.id for job in order} == {2, 3, 4, *(job.id for job in new)}
 

@@ -7,10 +7,9 @@ import pytest
 
 from queuesmith.base.errors import OutputError
 from queuesmith.cli import main
-from queuesmith.live import outcomes
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.forecast import forecast
-from queuesmith.live.marks import told
+from queuesmith.live.marks import as_learned, told
 from queuesmith.live.state import look
 from queuesmith.live.steered import Steered
 from queuesmith.policy import as_policy
@@ -34,8 +33,8 @@ def test_forecasts_are_noted_and_what_came_is_learned(slurm, tmp_path):
     state = look()
     expected = forecast(state)
     found, sentence = told(expected, state, None, tmp_path)
-    assert found == expected  # nothing is known yet
-    assert "what came is known of 0 past forecasts" in sentence
+    assert [each.median for each in found] == [each.median for each in expected]
+    assert "forecasts elsewhere" in sentence  # nothing is known yet
     header, *noted = lines(tmp_path)
     assert header["cluster"] == "atlas" and [each["job"] for each in noted] == [2, 3, 4]
     then = later(state, 600, running=(2,))
@@ -45,8 +44,7 @@ def test_forecasts_are_noted_and_what_came_is_learned(slurm, tmp_path):
     assert not of_three["started"] and of_three["until"] == then.now
 
 
-def test_marks_rest_on_past_jobs_of_the_same_policy(slurm, tmp_path, monkeypatch):
-    monkeypatch.setattr(outcomes, "ENOUGH", 2)
+def test_marks_rest_on_past_jobs_of_the_same_policy(slurm, tmp_path):
     state = look()
     told(forecast(state), state, None, tmp_path)
     then = later(state, 50_000, running=(2, 3))
@@ -55,7 +53,19 @@ def test_marks_rest_on_past_jobs_of_the_same_policy(slurm, tmp_path, monkeypatch
     assert sentence == "marks rest on what came of forecasts of 2 past jobs"
     assert found[0].late > expected[0].late and found[0].rests_on == 2
     steered = Steered(as_policy("sjf+easy"))
-    assert told(expected, then, None, tmp_path, steered)[0] == expected
+    assert {each.rests_on for each in told(expected, then, None, tmp_path, steered)[0]} == {0}
+
+
+def test_who_only_looks_sees_the_same_marks_and_notes_nothing(slurm, tmp_path):
+    state = look()
+    told(forecast(state), state, None, tmp_path)
+    before, then = lines(tmp_path), later(state, 50_000, running=(2, 3))
+    expected = forecast(then)
+    found = as_learned(expected, then, None, tmp_path)
+    assert lines(tmp_path) == before
+    assert found == told(expected, then, None, tmp_path)[0]
+    assert as_learned(expected, then, None, tmp_path / "none")[0].rests_on == 0
+    assert not (tmp_path / "none").exists()
 
 
 def test_who_is_foretold_again_at_once_is_not_noted_again(slurm, tmp_path):
@@ -79,7 +89,7 @@ def test_a_file_that_is_something_else_is_refused(slurm, tmp_path):
 
 def test_the_command_says_on_what_marks_rest(slurm, tmp_path, capsys):
     assert main(["slurm", "forecast", "-q"]) == 0
-    assert "what came is known of 0 past forecasts" in capsys.readouterr().out
+    assert "forecasts elsewhere" in capsys.readouterr().out
     assert (tmp_path / "state" / "atlas.forecasts").exists()
     assert main(["slurm", "forecast", "-q", "--as-replayed", "--marks", str(tmp_path / "m")]) == 0
     assert not (tmp_path / "m").exists()

@@ -20,15 +20,33 @@ def corrected(learned, half=300.0, late=600.0):
     return [float(each[0]) for each in found]
 
 
-def test_too_few_outcomes_change_nothing():
-    assert corrected(Outcomes(noted(2, count=199))) == [300.0, 600.0]
+def test_marks_of_an_unknown_cluster_are_moved_by_what_came_elsewhere():
+    half, late = corrected(Outcomes())
+    assert half == pytest.approx(300)
+    moved = np.exp(module.ELSEWHERE.inv_cdf(MARK))
+    assert late == pytest.approx(moved * (600 + GRACE) - GRACE, rel=0.03)
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_the_cluster_itself_counts_more_with_each_job():
+    marks = [corrected(Outcomes(noted(2, count=count)))[1] for count in (0, 5, 60)]
+    assert marks[0] < marks[1] <= marks[2] == pytest.approx(1260, abs=1)
+    assert corrected(Outcomes(noted(2, count=199)))[0] == pytest.approx(300)
+
+
+def test_a_job_that_is_foretold_again_and_again_has_one_vote():
+    again = noted(2, count=60)
+    for each in again:
+        each.job = 1
+    late = corrected(Outcomes(again))[1]
+    assert late == pytest.approx(corrected(Outcomes(again[:1]))[1], rel=0.01)
+    assert late < corrected(Outcomes(noted(2, count=60)))[1]
+
+
+@pytest.mark.parametrize("factor", [0.2, 2.0])
 def test_marks_are_moved_by_what_came(factor):
     half, late = corrected(Outcomes(noted(factor)))
-    assert late == pytest.approx(factor * (600 + GRACE) - GRACE, abs=1)
-    assert half == pytest.approx(late, abs=1)  # all of them waited equally long
+    assert half == pytest.approx(factor * (600 + GRACE) - GRACE, abs=1)  # all waited equally long
+    assert (late > 600) == (factor > 1)
 
 
 def test_only_forecasts_that_are_alike_count():
@@ -49,8 +67,7 @@ def test_a_quantile_counts_those_that_are_known_to_be_larger_only():
 def test_jobs_that_still_wait_make_marks_later():
     started = noted(1.0, count=200)
     waiting = [Noted(1000 + i, 0, 0, 300.0, 600.0, 600.0, 2000) for i in range(40)]
-    assert corrected(Outcomes(started))[1] == pytest.approx(600, abs=1)
-    assert corrected(Outcomes([*started, *waiting]))[1] == pytest.approx(2000, abs=1)
+    assert corrected(Outcomes([*started, *waiting]))[1] > corrected(Outcomes(started))[1]
 
 
 def test_what_comes_is_learned_when_it_is_known_and_judged_once():

@@ -11,7 +11,7 @@ from queuesmith.live.advice import AS_THEY_STAND
 from queuesmith.live.changes import movable, with_the_others
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import moment_of_nodes
-from queuesmith.live.newcomers import PastArrivals
+from queuesmith.live.newcomers import MOST_NEW, PastArrivals
 from queuesmith.live.ordering import order_to_come
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
@@ -24,8 +24,8 @@ AS_IMPOSED = Slurm(
     {"PriorityType": "priority/multifactor", "PriorityWeightTRES": ""}
     | {name: "0" for name in PRIORITIES if name.startswith("PriorityWeight")}
 )
-#: How often the time is doubled within which new jobs are looked for, and from how many on not.
-DOUBLINGS, MOST_NEW = 2, 20_000
+#: How often the time is doubled within which new jobs are looked for.
+DOUBLINGS = 4
 
 
 class Future:
@@ -65,18 +65,18 @@ class Future:
         alone = starts = self._replayed((), lasts)
         if self._coming is None or not alone:
             return alone, alone
-        turn, own = self._coming.turn(chance), np.random.default_rng(chance.integers(2**63))
+        course, own = self._coming.course(chance), np.random.default_rng(chance.integers(2**63))
         cycle = 0.0 if self._steered is None else self._steered.every
         horizon = max(*starts.values(), 1)
         # Who comes after the last job has started does not matter, but who comes delays it.
         for _ in range(DOUBLINGS):
             horizon *= 2
-            new = self._coming.after(turn, horizon, cycle)
+            new = self._coming.after(course, horizon, cycle)
             for job in new:
                 if job.id not in lasts:
                     lasts[job.id] = self._past.draw(own, job.user, job.walltime)
             starts = self._replayed(new, lasts)
-            if max(starts.values()) <= horizon or len(new) > MOST_NEW:
+            if max(starts.values()) <= horizon or len(new) >= MOST_NEW:
                 break
         return alone, starts
 

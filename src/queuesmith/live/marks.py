@@ -18,7 +18,7 @@ from queuesmith.base.words import so_many
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.forecast import Expectation
 from queuesmith.live.journal import STATE_VARIABLE, safe_name
-from queuesmith.live.outcomes import ENOUGH, Noted, Outcomes
+from queuesmith.live.outcomes import Noted, Outcomes
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
 from queuesmith.workload import Workload
@@ -52,7 +52,7 @@ def learned_marks(
     )
     # On the nodes and with Slurm's own rules the median of the replays is the better one.
     marks = np.maximum(learned.corrected(half, late, so_far)[1], half)
-    rests_on = learned.jobs if learned.enough else 0
+    rests_on = learned.jobs
     noted = {each.job: each.made for each in learned.noted}
     # When the first task of an array starts, no accounting tells under the array's number.
     fresh = [e.job.tasks == 1 and now - noted.get(e.job.id, -PAUSE) >= PAUSE for e in expected]
@@ -96,32 +96,53 @@ def told(
     list of Expectation, str
         The forecasts, and on what their marks rest.
     """
-    begun = _starts(state, history)
-    waiting = {(job.id, job.submit) for job in state.waiting}
-    by = "" if steered is None else str(steered.policy)
-    path = folder / f"{safe_name(state.cluster)}.forecasts"
+    path = _path(folder, state)
     with _alone(path):
-        ways = _read(path, state.cluster)
-        for way in ways.values():
-            way.learn(
-                state.now,
-                lambda each: begun.get((each.job, each.submit)),
-                lambda each: (each.job, each.submit) in waiting,
-            )
-        learned = ways.setdefault(by, Outcomes())
+        ways = _up_to_now(path, state, history)
+        learned = ways.setdefault(_by(steered), Outcomes())
         found = learned_marks(learned, expected, state.now)
         _write(path, state.cluster, ways)
     return found, _sentence(learned)
 
 
+def as_learned(
+    expected: Sequence[Expectation],
+    state: ClusterState,
+    history: Workload | None,
+    folder: Path,
+    steered: Steered | None = None,
+) -> list[Expectation]:
+    """Correct forecasts as `told` does, but note nothing: for who only looks."""
+    ways = _up_to_now(_path(folder, state), state, history)
+    return learned_marks(ways.get(_by(steered), Outcomes()), expected, state.now)
+
+
+def _path(folder: Path, state: ClusterState) -> Path:
+    return folder / f"{safe_name(state.cluster)}.forecasts"
+
+
+def _by(steered: Steered | None) -> str:
+    return "" if steered is None else str(steered.policy)
+
+
+def _up_to_now(path: Path, state: ClusterState, history: Workload | None) -> dict[str, Outcomes]:
+    """Return what was noted, and what has come of it by now."""
+    begun = _starts(state, history)
+    waiting = {(job.id, job.submit) for job in state.waiting}
+    ways = _read(path, state.cluster)
+    for way in ways.values():
+        way.learn(
+            state.now,
+            lambda each: begun.get((each.job, each.submit)),
+            lambda each: (each.job, each.submit) in waiting,
+        )
+    return ways
+
+
 def _sentence(learned: Outcomes) -> str:
-    if learned.enough:
+    if learned.jobs:
         return f"marks rest on what came of forecasts of {so_many(learned.jobs, 'past job')}"
-    known = sum(each.started for each in learned.noted)
-    return (
-        f"marks are as replayed: what came is known of {so_many(known, 'past forecast')}, and "
-        f"{ENOUGH} are needed to learn from"
-    )
+    return "marks rest on what came of forecasts elsewhere: of this cluster it is not known yet"
 
 
 def _starts(state: ClusterState, history: Workload | None) -> dict[tuple[int, int], int]:

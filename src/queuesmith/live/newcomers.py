@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from queuesmith.workload.workload import Ints
 DAY = 86_400
 #: From so many days on jobs come as they came at this time of another day.
 WEEK = 7
+#: More new jobs than these are not looked at.
+MOST_NEW = 20_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,10 @@ class _Arrival:
     qos: str
     cores: int
     walltime: int
+
+
+#: The jobs that come within so many seconds, each with its wait until then.
+Course = Callable[[int], Iterator[tuple[int, _Arrival]]]
 
 
 class PastArrivals:
@@ -58,23 +66,20 @@ class PastArrivals:
         self._arrivals = [arrival for _, arrival in found]
         self._first, self._span = first, last - first + 1
 
-    def turn(self, chance: np.random.Generator) -> int:
-        """Return from when on jobs are to come as they came then: any time, in seconds."""
+    def course(self, chance: np.random.Generator) -> Course:
+        """Return how jobs may go on to come: what is known of a week, or drawn from less."""
         days = self._span // DAY
         if days < WEEK:
-            return int(chance.integers(self._span))
-        return self._span - DAY * int(chance.integers(1, days + 1))
+            return partial(self._drawn, int(chance.integers(2**63)))
+        return partial(self._repeated, self._span - DAY * int(chance.integers(1, days + 1)))
 
-    def after(self, turn: int, seconds: int, cycle: float = 0.0) -> list[LiveJob]:
-        """Return the jobs that come within so many seconds from now.
-
-        What was known last is followed by what was known first, as often as need be (the circular
-        bootstrap of Politis and Romano, 1992).
+    def after(self, course: Course, seconds: int, cycle: float = 0.0) -> list[LiveJob]:
+        """Return the jobs that come within so many seconds from now, or the first of very many.
 
         Parameters
         ----------
-        turn
-            From when on, as `turn` drew it.
+        course
+            How they come, as `course` drew it.
         seconds
             How far ahead.
         cycle
@@ -82,10 +87,15 @@ class PastArrivals:
         """
         return [
             self._job(number, self._now + 1 + _seen(wait, cycle), arrival)
-            for number, (wait, arrival) in enumerate(self._coming(turn, seconds))
+            for number, (wait, arrival) in enumerate(islice(course(seconds), MOST_NEW))
         ]
 
-    def _coming(self, turn: int, seconds: int) -> Iterator[tuple[int, _Arrival]]:
+    def _repeated(self, turn: int, seconds: int) -> Iterator[tuple[int, _Arrival]]:
+        """Yield jobs as they came from some time on.
+
+        What was known last is followed by what was known first, as often as need be (the circular
+        bootstrap of Politis and Romano, 1992).
+        """
         waits = (self._at - self._first - turn) % self._span
         order = np.argsort(waits, kind="stable").tolist()
         for lap in range(0, seconds, self._span):
@@ -93,6 +103,28 @@ class PastArrivals:
                 if lap + int(waits[i]) >= seconds:
                     return
                 yield lap + int(waits[i]), self._arrivals[i]
+
+    def _drawn(self, seed: int, seconds: int) -> Iterator[tuple[int, _Arrival]]:
+        """Yield jobs at gaps as those before, until it ends.
+
+        So little is known that it is uncertain how often which gap and job come: each has a
+        weight of its own (the Bayesian bootstrap of Rubin, 1981). And what has gone on for some
+        time goes on as long again in half of all cases, for twice as long in a third (Gott, 1993):
+        it may have been a rush.
+        """
+        chance, count = np.random.default_rng(seed), len(self._at)
+        end = min(seconds, self._span * (1 / (1 - chance.random()) - 1))
+        reach = [np.cumsum(chance.dirichlet(np.ones(count))) for _ in range(2)]
+        gaps = np.diff(self._at, append=self._first + self._span)
+        wait = 0
+        while True:
+            drawn = [np.searchsorted(each, chance.random(count)) for each in reach]
+            which, whose = (np.minimum(each, count - 1).tolist() for each in drawn)
+            for gap, job in zip(gaps[which].tolist(), whose, strict=True):
+                wait += gap
+                if wait >= end:
+                    return
+                yield wait, self._arrivals[job]
 
     def _job(self, number: int, submit: int, asked: _Arrival) -> LiveJob:
         return replace(

@@ -1,30 +1,37 @@
 """What came of earlier forecasts, and what that says of the next ones.
 
 A forecast is compared with those most like it: how much longer, or shorter, did their jobs wait
-than foretold? A job that still waits has waited so long at least; it counts until now, as in a
-study of survival (Kaplan and Meier 1958). The share that the late mark aims at follows its own
-misses (adaptive conformal inference, Gibbs and Candes 2021).
+than foretold? A job that is foretold again and again tells one thing, not many, so its forecasts
+share one vote. A job that still waits has waited so long at least; it counts until now, as in a
+study of survival (Kaplan and Meier 1958). Some votes are there before the first job: what came of
+forecasts elsewhere. The share that the late mark aims at follows its own misses (adaptive conformal
+inference, Gibbs and Candes 2021).
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 #: The share of jobs that the late mark is to hold for, and how fast it follows those it misses.
-MARK, STEP = 0.9, 0.005
+MARK, STEP = 0.9, 0.01
 #: Between what shares the mark may aim.
 LEAST, MOST = 0.6, 0.995
-#: So many forecasts whose jobs have started say how far off forecasts are; fewer are too few. Of
+#: So many forecasts whose jobs have started say how far off the median is; fewer are too few. Of
 #: more the last so many count.
 ENOUGH, RECENT = 200, 5000
+#: How much later than its late mark a job starts elsewhere, as the logarithm of the ratio: so many
+#: votes, spread like this, count beside those of the cluster's own jobs.
+ELSEWHERE, VOTES = NormalDist(-0.3, 0.3), 30.0
 #: So many forecasts that are most like one say what comes of it.
 ALIKE = 100
 #: Seconds that are added before waits are divided: a wait of none is no measure of another.
@@ -91,7 +98,7 @@ class Outcomes:
 
     @property
     def enough(self) -> bool:
-        """Whether there is enough to learn from."""
+        """Whether there is enough to learn the median from."""
         return sum(each.started for each in self.noted) >= ENOUGH
 
     @property
@@ -128,10 +135,19 @@ class Outcomes:
                 each.until, each.started = max(start, each.made), True
             elif waits(each):
                 each.until = now
-        fresh = [each for each in self.noted if not each.judged and (each.started or each.missed)]
-        for each in sorted(fresh, key=lambda each: (each.until, each.made)):
+        self._judge()
+
+    def _judge(self) -> None:
+        """Let the level follow the marks of which it is known by now whether they held."""
+        told: Counter[tuple[int, int]] = Counter()
+        fresh = []
+        for each in self.noted:
+            told[each.job, each.submit] += 1
+            if not each.judged and (each.started or each.missed):
+                fresh.append((each, told[each.job, each.submit]))
+        for each, repeat in sorted(fresh, key=lambda pair: (pair[0].until, pair[0].made)):
             each.judged = True
-            level = self.level + STEP * (each.missed - (1 - MARK))
+            level = self.level + STEP / repeat * (each.missed - (1 - MARK))
             self.level = min(max(level, LEAST), MOST)
 
     def corrected(self, half: Floats, late: Floats, so_far: Floats) -> tuple[Floats, Floats]:
@@ -144,28 +160,57 @@ class Outcomes:
         so_far
             How long each job has waited.
         """
-        if not self.enough:
-            return half, late
-        columns = [(e.half, e.late, e.made - e.submit, e.wait, e.started) for e in self.noted]
-        table = np.array(columns, np.float64)
-        known: Bools = table[:, 4] > 0
-        logs = np.log(table[:, :4] + GRACE)
-        seen, waited = logs[:, :3], logs[:, 3]
         rows = np.log(np.stack([half, late, so_far], axis=1) + GRACE)
-        spread = np.maximum(seen.std(axis=0), 1e-9)
-        nearest = min(ALIKE, len(seen))
-        found = np.empty((2, len(rows)))
-        for i, row in enumerate(rows):
-            far = (((seen - row) / spread) ** 2).sum(axis=1)
-            alike = np.argpartition(far, nearest - 1)[:nearest]
-            for k, level in enumerate((0.5, self.level)):
-                beyond = waited[alike] - seen[alike, k]
-                found[k, i] = row[k] + quantile(beyond, known[alike], level)
-        half, late = np.maximum(np.exp(found) - GRACE, 0.0)
+        alike = _Alike(self.noted)
+        found = np.array([self._moved(row, alike) for row in rows]).reshape(-1, 2)
+        half, late = np.maximum(np.exp(found.T) - GRACE, 0.0)
         return half, np.maximum(half, late)
 
+    def _moved(self, row: Floats, alike: _Alike) -> tuple[float, float]:
+        """Return the logarithms of half and late as those most like them teach."""
+        near, votes = alike.to(row)
+        beyond, known = alike.waited[near], alike.known[near]
+        half = float(row[0])
+        if self.enough:
+            half += quantile(beyond - alike.seen[near, 0], known, 0.5, votes)
+        late = quantile(
+            np.concatenate([_PRIOR, beyond - alike.seen[near, 1]]),
+            np.concatenate([np.ones(len(_PRIOR), np.bool_), known]),
+            self.level,
+            np.concatenate([np.full(len(_PRIOR), VOTES / len(_PRIOR)), votes]),
+        )
+        return half, float(row[1]) + late
 
-def quantile(values: Floats, known: Bools, level: float) -> float:
+
+#: What came of forecasts elsewhere, as evenly as can be.
+_PRIOR = np.array([ELSEWHERE.inv_cdf((i + 0.5) / 40) for i in range(40)])
+
+
+class _Alike:
+    """Forecasts that were noted, as numbers, to find those most like another."""
+
+    def __init__(self, noted: Iterable[Noted]) -> None:
+        columns = [(e.half, e.late, e.made - e.submit, e.wait, e.started) for e in noted]
+        table = np.array(columns, np.float64).reshape(-1, 5)
+        logs = np.log(table[:, :4] + GRACE)
+        self.seen, self.waited = logs[:, :3], logs[:, 3]
+        self.known: Bools = table[:, 4] > 0
+        self._spread = np.maximum(self.seen.std(axis=0), 1e-9) if len(table) else np.ones(3)
+        keys: dict[tuple[int, int], int] = {}
+        self._job = np.array(
+            [keys.setdefault((e.job, e.submit), len(keys)) for e in noted], np.int64
+        )
+
+    def to(self, row: Floats) -> tuple[Ints, Floats]:
+        """Return the places of those most like one, and the votes of each: one a job."""
+        far = (((self.seen - row) / self._spread) ** 2).sum(axis=1)
+        count = min(ALIKE, len(far))
+        near = np.argpartition(far, count - 1)[:count] if count else np.zeros(0, np.int64)
+        _, which, times = np.unique(self._job[near], return_inverse=True, return_counts=True)
+        return near, 1.0 / times[which]
+
+
+def quantile(values: Floats, known: Bools, level: float, votes: Floats | None = None) -> float:
     """Return the value that a share of all stays below, where some are known to be larger only.
 
     Parameters
@@ -176,6 +221,8 @@ def quantile(values: Floats, known: Bools, level: float) -> float:
         Which of them are known.
     level
         The share.
+    votes
+        How much each counts; by default all count the same.
 
     Examples
     --------
@@ -185,7 +232,8 @@ def quantile(values: Floats, known: Bools, level: float) -> float:
     3.0
     """
     order = np.argsort(values, kind="stable")
-    left = np.arange(len(values), 0, -1)
-    above = np.cumprod(np.where(known[order], 1 - 1 / left, 1.0))
+    counts = np.ones(len(values)) if votes is None else votes[order]
+    left = np.cumsum(counts[::-1])[::-1]
+    above = np.cumprod(np.where(known[order], 1 - counts / left, 1.0))
     reached = np.flatnonzero(above <= 1 - level + 1e-9)
     return float(values[order[reached[0]] if len(reached) else order[-1]])

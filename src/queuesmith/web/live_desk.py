@@ -10,6 +10,7 @@ from queuesmith.base.errors import CancelledError, UsageError
 from queuesmith.live.advice import Advice, advice
 from queuesmith.live.forecast import Expectation, accounting, forecast
 from queuesmith.live.journal import default_folder
+from queuesmith.live.marks import as_learned
 from queuesmith.live.state import ClusterState, look
 from queuesmith.live.steered import steered_now
 from queuesmith.policy import AnyPolicy
@@ -74,17 +75,24 @@ class LiveDesk:
             if replays not in seen.foretold:
                 self._stopped.discard(tab)
                 try:
-                    seen.foretold[replays] = forecast(
-                        seen.state,
-                        seen.past,
-                        replays=replays,
-                        explained=(),
-                        steered=steered_now(default_folder(), seen.state.cluster),
-                        tick=lambda share: self._tick(tab, share),
-                    )
+                    seen.foretold[replays] = self._foretold(tab, seen, replays)
                 finally:
                     self._share.pop(tab, None)
             return seen.foretold[replays]
+
+    def _foretold(self, tab: str, seen: Seen, replays: int) -> list[Expectation]:
+        """Return forecasts whose marks rest on those that the command has noted here."""
+        folder = default_folder()
+        steered = steered_now(folder, seen.state.cluster)
+        found = forecast(
+            seen.state,
+            seen.past,
+            replays=replays,
+            explained=(),
+            steered=steered,
+            tick=lambda share: self._tick(tab, share),
+        )
+        return as_learned(found, seen.state, seen.past, folder, steered)
 
     def _tick(self, tab: str, share: float) -> None:
         if tab in self._stopped:
