@@ -99,6 +99,8 @@ def make(part: str, pieces: Pieces, asked: argparse.Namespace) -> None:
         pieces.front(asked.instances[0])
     else:
         for name in asked.instances:
+            if part == "exact" and asked.by_processor:
+                pieces.exact_by_processor(name)
             pieces.exact(name, "makespan" if part == "exact" else part)
 
 
