@@ -166,8 +166,9 @@ Flowtimes:
 
 On one core of a computer of today, which does some 40 times the paper's work in that time.
 `carretero` and `queuesmith` were stopped by the clock in an earlier session; the other columns by
-seconds of the processor (`time.thread_time`), since the machine was shared. A dash says that there
-was no time for a run.
+seconds of the processor (`time.thread_time`), since the machine was shared. As many runs stand
+behind each cell as the list says of its column; where it is one, best and mean are the same. A dash
+says that there was no time for a run.
 
 {summary.equal_time(columns, f"{asked.seconds:g}")}
 
@@ -185,7 +186,9 @@ some of these same instances, so their figures are partly in-sample. `makespan_s
 (`python -m papers.grid_ga_constants`): on two of 1,024 x 32, `u_i_hihi`, a worker ends in 20 s of
 the processor 0.88 % above the bound by pairs alone, 0.71 % along columns and 0.72 % where it begins
 anew; on two of `u_s_hihi` it is 0.44 % by pairs and 0.50 % along columns. So one worker does the
-one and the next the other.
+one and the next the other. On 512 x 16 (`several`, two instances each of three kinds, 15 s) two
+workers end 0.474, 0.495 and 0.398 % above the bound if both divide pairs (`u_i_hihi`, `u_i_lohi`,
+`u_s_hihi`), and 0.497, 0.473 and 0.378 % if one begins anew: too close to change anything.
 
 The preset `queuesmith`, for the makespan alone:
 

@@ -195,8 +195,9 @@ class Summary:
         near = sum(piece["gap_percent"] <= 1.0 for piece in found.values())
         words = (
             f"`exact` in {self.pieces.exact_seconds:g} s with {self.pieces.workers} workers, LP "
-            f"included: within 1 % of the proven bound on {near} of {len(found)}. Constants were "
-            "chosen on instances of another seed."
+            f"included, counted by the processor: within 1 % of the proven bound on {near} of "
+            f"{len(found)}. Constants were chosen on instances of other seeds. What is left on "
+            "`u_i_hihi` is a matter of the one or two machines that end last, and of chance."
         )
         return f"{words}\n\n{self._exact_table(list(found), {})}"
 
