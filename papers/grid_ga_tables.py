@@ -198,7 +198,8 @@ class Summary:
             f"`exact` in {self.pieces.exact_seconds:g} s with {self.pieces.workers} workers, LP "
             f"included: within 1 % of the proven bound on {near} of {len(found)}. "
             f"{', '.join(fair) or 'None'} had the seconds of the processor, the others had them by "
-            "the clock, in an earlier session, without swaps. Constants were chosen on instances of other seeds. "
+            "the clock, in an earlier session, without swaps. Constants were chosen on instances "
+            "of other seeds. "
             "What is left on `u_i_hihi` is a matter of the one or two machines that end last, and "
             "of chance: before swaps it was 1.154 %."
         )
