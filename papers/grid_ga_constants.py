@@ -3,6 +3,8 @@
     python -m papers.grid_ga_constants steps
     python -m papers.grid_ga_constants columns --seconds 20
     python -m papers.grid_ga_constants anew --seconds 20
+    python -m papers.grid_ga_constants several --seconds 20
+    python -m papers.grid_ga_constants ends --seconds 15
     python -m papers.grid_ga_constants walks --seconds 10
     python -m papers.grid_ga_constants annealing --seconds 10
 
@@ -10,6 +12,8 @@
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
 `queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `anew` lets it begin
 so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
+`several` lets two workers divide pairs, or one of them begin anew (`SEVERAL`); `ends` changes how
+annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
 `walks` changes its habits (`WALKS`) one by one. All search as one worker of `exact` does.
 `annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
 processor.
@@ -22,12 +26,13 @@ import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from papers.study import markdown
 from queuesmith.grid.etc import generate_etc
-from queuesmith.grid.exact import lower_bound
+from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
-from queuesmith.grid.exact.column_search import ColumnSearch
+from queuesmith.grid.exact.column_search import ColumnSearch, Ending
 from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
 from queuesmith.grid.exact.run import Machines, greedy
@@ -43,6 +48,15 @@ STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
 #: Parts of the time spent along columns.
 PARTS = (0.0, 0.4, 0.7)
 SIZES = ((512, 16), (1024, 32))
+#: How annealing along columns ends: how steeply lateness is paid, how much colder it becomes, and
+#: the share of swaps; on so many jobs and machines.
+ENDS = (
+    Ending(1e3, 1.0, 0.0),
+    Ending(2e4, 0.2, 0.0),
+    Ending(2e4, 0.2, 0.3),
+    Ending(2e4, 0.2, 0.6),
+)
+LARGE, LARGE_KIND = (8192, 256), "u_i_hihi"
 #: Seconds along columns and in pairs before a worker begins anew.
 ROUNDS = ((2.0, 1.0), (5.0, 2.0), (7.0, 3.0))
 #: The habits of walks that are changed, and by which factor.
@@ -54,6 +68,7 @@ CHANGES = (
     ("reach", 3.0),
     ("reach", 0.3),
 )
+WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "annealing")
 #: Steps of annealing for each child.
 ANNEALINGS = (500, 2000, 8000)
 
@@ -61,7 +76,7 @@ ANNEALINGS = (500, 2000, 8000)
 def main() -> None:
     """Print how good each value is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("steps", "columns", "anew", "walks", "annealing"))
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--kinds", nargs="+", default=None)
     parser.add_argument("--sizes", type=int, nargs="+", default=range(len(SIZES)))
@@ -69,7 +84,13 @@ def main() -> None:
     if asked.what == "steps":
         rows = [makespan_steps(kind) for kind in asked.kinds or STEP_KINDS]
     elif asked.what == "anew":
-        rows = [anew(kind, asked.seconds) for kind in asked.kinds or KINDS]
+        sizes = [SIZES[place] for place in asked.sizes]
+        kinds = itertools.product(sizes, asked.kinds or KINDS)
+        rows = [anew(kind, size, asked.seconds) for size, kind in kinds]
+    elif asked.what == "several":
+        rows = [several(kind, asked.seconds) for kind in asked.kinds or KINDS]
+    elif asked.what == "ends":
+        rows = [ends(seed, asked.seconds) for seed in SEEDS]
     elif asked.what == "walks":
         rows = [walks(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     elif asked.what == "annealing":
@@ -112,10 +133,10 @@ def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, objec
     return row
 
 
-def anew(kind: str, seconds: float) -> dict[str, object]:
+def anew(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
     """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
-    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[1][0]} x {SIZES[1][1]}"}
-    bounds = [lower_bound(generate_etc(kind, *SIZES[1], seed=seed)) for seed in SEEDS]
+    row: dict[str, object] = {"kind": kind, "size": f"{size[0]} x {size[1]}"}
+    bounds = [lower_bound(generate_etc(kind, *size, seed=seed)) for seed in SEEDS]
     for along, mend in ROUNDS:
         gaps = []
         for bound in bounds:
@@ -125,10 +146,50 @@ def anew(kind: str, seconds: float) -> dict[str, object]:
                 search = ColumnSearch(bound, start, seed=turn)
                 found.append(search.run_for(along, clock=time.thread_time))
                 found.append(divided(bound, search.last, mend)[0])
-            gaps.append(100 * (min(found) / bound.value - 1))
-        row[f"{along:g} and {mend:g} s"] = f"{sum(gaps) / len(gaps):.3f}"
+            gaps.append(gap(bound, min(found)))
+        row[f"{along:g} and {mend:g} s"] = f"{fmean(gaps):.3f}"
         print(row, flush=True)
     return row
+
+
+def several(kind: str, seconds: float) -> dict[str, object]:
+    """Return the mean gap of two workers, both in pairs, and where one of them begins anew."""
+    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[0][0]} x {SIZES[0][1]}"}
+    matrices = [generate_etc(kind, *SIZES[0], seed=seed) for seed in SEEDS]
+    for head, makespan.SEVERAL in (("both in pairs", SIZES[0][1]), ("one anew", SIZES[0][1] - 1)):
+        gaps = []
+        for matrix in matrices:
+            run = makespan.minimise_makespan(matrix, seconds, 0, 2, None, None, two_workers)
+            gaps.append(gap(run.bound, run.incumbent.value))
+        row[head] = f"{fmean(gaps):.3f}"
+        print(row, flush=True)
+    return row
+
+
+def two_workers() -> float:
+    """Return the seconds of the processor that each of two workers has had."""
+    return time.process_time() / 2
+
+
+def ends(seed: int, seconds: float) -> dict[str, object]:
+    """Return the gap of a large instance for each way in which annealing along columns ends."""
+    row: dict[str, object] = {"kind": LARGE_KIND, "seed": seed}
+    bound = lower_bound(generate_etc(LARGE_KIND, *LARGE, seed=seed))
+    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    for end in ENDS:
+        column_search.ENDINGS = (end, end)
+        search = ColumnSearch(bound, start, seed=1)
+        found = search.run_for(seconds, clock=time.thread_time)
+        row[f"steep {end.steep:g}, x {end.frozen:g}, swaps {end.swaps:g}"] = (
+            f"{gap(bound, found):.3f}"
+        )
+        print(row, flush=True)
+    return row
+
+
+def gap(bound: Bound, makespan: float) -> float:
+    """Return by how many per cent a makespan is above the bound."""
+    return 100 * (makespan / bound.value - 1)
 
 
 def walks(kind: str, seconds: float) -> dict[str, object]:

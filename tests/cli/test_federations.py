@@ -48,7 +48,9 @@ def test_compare_lists_methods_side_by_side(run, paper):
     rows = list(csv.DictReader(run("place", "compare", *paper, *words).out.splitlines()))
     assert [row["method"] for row in rows] == ["fcfs", "prices"]
     assert len({row["lower_bound"] for row in rows}) == 1
-    assert run("place", "compare", *paper, "--methods", "fcfs").code == 0
+    shown = run("place", "compare", *paper, "--methods", "fcfs")
+    assert shown.code == 0
+    assert "makespan s" in shown.out
     many = json.loads(run("place", "compare", *paper, *words[:2], "--format", "json").out)
     assert many[0]["jobs"] == 8
 

@@ -48,8 +48,8 @@ Report = Annotated[
 ]
 #: The columns of a comparison, by what they are called in JSON and CSV; short, to fit a terminal.
 SHOWN = {
-    "method": "method", "makespan": "makespan", "gap_percent": "gap %", "status": "status",
-    "compaction_percent": "compact %", "seconds": "s",
+    "method": "method", "makespan": "makespan s", "gap_percent": "gap %", "status": "status",
+    "compaction_percent": "compact %", "seconds": "took s",
 }  # fmt: skip
 REPORTED = (
     "makespan", "mean_wait", "utilization", "power_utilization", "peak_link_load", "co_allocated",
@@ -174,7 +174,7 @@ def _print_compared(rows: list[dict[str, Any]], *, quiet: bool) -> None:
     """Print a table for each queue, and below what a row is not."""
     for queue in dict.fromkeys(row["queue"] for row in rows):
         mine = [row for row in rows if row["queue"] == queue]
-        tell(f"{queue}: no makespan is below {mine[0]['lower_bound']:,}", quiet=quiet)
+        tell(f"{queue}: no makespan is below {mine[0]['lower_bound']:,} s", quiet=quiet)
         print_rows(
             [{head: _short(row[key]) for key, head in SHOWN.items()} for row in mine], Format.table
         )

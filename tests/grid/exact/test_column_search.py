@@ -36,6 +36,11 @@ class Twin:
     def __init__(self, bound: Bound, columns: Columns, used: np.ndarray, seed: int) -> None:
         self.ready = bound.matrix.ready / bound.value
         self.columns, self.used, self.dice = columns, used.copy(), Dice(seed)
+        machine = columns.machine[used].tolist()
+        self.member = [
+            [job for job, own in enumerate(machine) if own == each]
+            for each in range(len(self.ready))
+        ]
 
     def load(self) -> np.ndarray:
         load = self.ready.copy()
@@ -47,17 +52,38 @@ class Twin:
         late = np.maximum(self.load() - target, 0.0)
         return math.fsum(self.columns.price * (late + steep * late**2))
 
-    def step(self, target: float, steep: float, temperature: float) -> None:
+    def step(self, target: float, steep: float, temperature: float, swaps: float) -> None:
         order, owner = self.columns.order, self.columns.owner
         column = order[int(self.dice.uniform() ** 2 * len(order))]
-        job = owner[column]
-        before, cost = self.used[job], self.cost(target, steep)
-        if column == before:
+        before, cost = self.used.copy(), self.cost(target, steep)
+        if column == before[owner[column]]:
             return
-        self.used[job] = column
+        taken = [column, *self.returned(column, swaps)]
+        for each in taken:
+            self.used[owner[each]] = each
         worse = self.cost(target, steep) - cost
         if worse > 0 and self.dice.uniform() >= math.exp(-worse / temperature):
-            self.used[job] = before
+            self.used = before
+            return
+        for each in taken:
+            self.put(owner[each], self.columns.machine[before[owner[each]]], each)
+
+    def returned(self, column: int, swaps: float) -> list[int]:
+        """The column by which a job of the goal goes where the other comes from, if any does."""
+        home, goal = self.columns.machine[[self.used[self.columns.owner[column]], column]]
+        if swaps == 0 or not self.member[goal] or self.dice.uniform() >= swaps:
+            return []
+        peer = self.member[goal][self.dice.below(len(self.member[goal]))]
+        ways = (self.columns.owner == peer) & (self.columns.machine == home)
+        return [int(way) for way in np.flatnonzero(ways)]
+
+    def put(self, job: int, home: int, column: int) -> None:
+        """Move a job from one list to another; the last of the first takes its place."""
+        jobs = self.member[home]
+        place, last = jobs.index(job), jobs.pop()
+        if place < len(jobs):
+            jobs[place] = last
+        self.member[self.columns.machine[column]].append(job)
 
 
 @given(
@@ -66,11 +92,18 @@ class Twin:
     target=st.floats(0.5, 1.5),
     steep=st.sampled_from([0.0, 3.0, 1000.0]),
     temperature=st.sampled_from([1e-6, 0.01, 0.3]),
+    swaps=st.sampled_from([0.0, 0.5, 1.0]),
     seed=st.integers(0, 10**6),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_step_equals_that_of_a_slow_twin(
-    jobs: int, machines: int, target: float, steep: float, temperature: float, seed: int
+    jobs: int,
+    machines: int,
+    target: float,
+    steep: float,
+    temperature: float,
+    swaps: float,
+    seed: int,
 ) -> None:
     bound = _random(jobs, machines, seed)
     search = ColumnSearch(bound, greedy(bound.matrix), seed=seed)
@@ -79,11 +112,13 @@ def test_every_step_equals_that_of_a_slow_twin(
     columns, state = search._columns._replace(price=prices), search._state
     twin = Twin(bound, columns, state.column, int(state.seed[0]))
     for _ in range(60):
-        anneal_columns(columns, state, target, steep, temperature, 1)
-        twin.step(target, steep, temperature)
+        anneal_columns(columns, state, target, steep, temperature, swaps, 1)
+        twin.step(target, steep, temperature, swaps)
         assert state.column.tolist() == twin.used.tolist()
     assert state.load == pytest.approx(twin.load(), rel=1e-9)
     assert int(state.seed[0]) == twin.dice.state
+    for own, count in enumerate(state.count):
+        assert state.member[own, :count].tolist() == twin.member[own]
 
 
 def test_the_makespan_stated_is_that_of_the_mapping_returned() -> None:

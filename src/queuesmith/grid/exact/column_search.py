@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,8 @@ BRIEF, SOME = 0.1, 2
 #: The temperature at first and from ``TURN`` on, in units of a mean job's price.
 HOT, COLD = 0.1, 0.01
 #: The part of the time after which the target rises, by ``RISE`` of its distance from the bound,
-#: and lateness is paid more steeply: by the factor ``1 + STEEP * lateness``, over the bound.
-TURN, RISE, STEEP = 0.7, 0.3, 1000.0
+#: and lateness is paid more steeply.
+TURN, RISE = 0.7, 0.3
 #: The first part of the time shows how much extra cost is hard to avoid; the rest aims above that.
 PILOT, ABOVE = 0.2, 1.5
 #: Steps between two looks at the clock and at the makespan.
@@ -37,6 +38,24 @@ CHUNK = 20_000
 #: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
 #: whose price is low and whose jobs are long, had better be idle than late.
 CHEAP, DEAR = 0.3, 30.0
+
+
+class Ending(NamedTuple):
+    """How late machines are treated: from ``TURN`` on, but for the swaps, which are for all time.
+
+    Lateness is paid by the factor ``1 + steep * lateness``, over the bound, and it becomes colder
+    once more, by the factor ``frozen``. A share of all moves are swaps with a job of the other
+    machine: one of a few long jobs is late for good if they can only leave one by one.
+    """
+
+    steep: float
+    frozen: float
+    swaps: float
+
+
+#: With up to so many machines, and with more: there a few late ones decide the makespan.
+FEW_MACHINES = 64
+ENDINGS = (Ending(1_000.0, 1.0, 0.0), Ending(20_000.0, 0.2, 0.3))
 
 
 class ColumnSearch:
@@ -59,6 +78,7 @@ class ColumnSearch:
         start = _shortened(bound, self._best)
         self._columns = _cheap_columns(bound, start)
         self._state = _new_state(bound, self._columns, start, seed)
+        self._ending = ENDINGS[bound.matrix.machines > FEW_MACHINES]
 
     @property
     def machine(self) -> NDArray[np.int64]:
@@ -104,11 +124,19 @@ class ColumnSearch:
         jobs = len(self._state.column)
         while (part := progress()) < 1.0:
             end = max(0.0, (part - TURN) / (1 - TURN))
-            heat = HOT * (COLD / HOT) ** min(part / TURN, 1.0) / jobs
+            heat = HOT * (COLD / HOT) ** min(part / TURN, 1.0) * self._ending.frozen**end / jobs
             floor = CHEAP * (DEAR / CHEAP) ** part / len(self._state.load)
             columns = self._columns._replace(price=np.maximum(self._columns.price, floor))
             target = 1.0 + aim * (1 + RISE * end)
-            anneal_columns(columns, self._state, target, STEEP * end, heat, CHUNK)
+            anneal_columns(
+                columns,
+                self._state,
+                target,
+                self._ending.steep * end,
+                heat,
+                self._ending.swaps,
+                CHUNK,
+            )
             self._keep()
         return self.makespan
 
@@ -150,6 +178,9 @@ def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
     chosen |= (brief <= _dearest_of(brief, SOME)) & np.isfinite(brief)
     chosen[np.arange(matrix.jobs), machine] = True
     job, own = (np.ascontiguousarray(part) for part in np.nonzero(chosen))
+    place = np.full(chosen.shape, -1, np.int32)
+    place[job, own] = np.arange(len(job))
+    place.setflags(write=False)
     return Columns(
         own,
         matrix.times[job, own] / bound.value,
@@ -157,6 +188,7 @@ def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
         extra[job, own],
         np.argsort(extra[job, own], kind="stable"),
         bound.price,
+        place,
     )
 
 
@@ -172,5 +204,11 @@ def _new_state(
     uses = np.flatnonzero(columns.machine == machine[columns.owner])
     ready = bound.matrix.ready / bound.value
     load = ready + np.bincount(machine, columns.time[uses], minlength=len(ready))
+    count = np.bincount(machine, minlength=len(ready)).astype(np.int64)
+    by_machine = np.argsort(machine, kind="stable").astype(np.int32)
+    place = np.empty(len(machine), np.int32)
+    place[by_machine] = np.arange(len(machine)) - np.repeat(np.cumsum(count) - count, count)
+    member = np.zeros((len(ready), len(machine)), np.int32)
+    member[machine, place] = np.arange(len(machine))
     first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    return ColumnState(uses, load, first)
+    return ColumnState(uses, load, member, place, count, first)
