@@ -7,7 +7,7 @@ from queuesmith import Workload, simulate
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cli import main
 from queuesmith.live import outcomes as module
-from queuesmith.live.backtest import backtest
+from queuesmith.live.backtest import Backtest, backtest
 from queuesmith.workload.files import write
 
 
@@ -32,6 +32,13 @@ def test_forecasts_are_nearer_than_what_the_requests_say_and_marks_hold():
     assert 40 < found.moments <= 60
     again = backtest(past(), 8, most=60, replays=8)
     assert np.array_equal(found.median, again.median)
+
+
+def test_the_forecasts_of_one_job_share_its_vote():
+    late, really = np.array([5.0, 5.0, 5.0, 5.0]), np.array([9.0, 8.0, 7.0, 1.0])
+    found = Backtest("log", 3, late, late, late, really, np.array([4, 4, 4, 6]))
+    assert found.held == 0.25
+    assert found.held_by_job == pytest.approx(0.5)
 
 
 def test_marks_are_learned_from_forecasts_that_came_true(monkeypatch):

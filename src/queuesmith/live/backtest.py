@@ -38,6 +38,8 @@ class Backtest:
         The same by the requests alone, without new jobs.
     really
         When it started.
+    job
+        Which job of the log: one that waits long is foretold at many moments.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Backtest:
     late: Floats
     requested: Floats
     really: Floats
+    job: Ints
 
     @property
     def error(self) -> float:
@@ -59,8 +62,14 @@ class Backtest:
 
     @property
     def held(self) -> float:
-        """The share of jobs that had started by the mark of nine in ten."""
+        """The share of forecasts whose job had started by the mark of nine in ten."""
         return float((self.really <= self.late).mean())
+
+    @property
+    def held_by_job(self) -> float:
+        """The same for jobs: the forecasts of one share its vote."""
+        _, which, times = np.unique(self.job, return_inverse=True, return_counts=True)
+        return float(np.average(self.really <= self.late, weights=1 / times[which]))
 
     def row(self) -> dict[str, Any]:
         """Return it as a row for a table."""
@@ -70,7 +79,8 @@ class Backtest:
             "forecasts": len(self.median),
             "mean error (min)": round(self.error / 60, 1),
             "by requests (min)": round(self.requested_error / 60, 1),
-            "marks held (%)": round(100 * self.held, 1),
+            "marks held (% of forecasts)": round(100 * self.held, 1),
+            "of jobs (%)": round(100 * self.held_by_job, 1),
         }
 
 
@@ -132,7 +142,7 @@ def backtest(
     return Backtest(log.name, len(found), *columns)
 
 
-_COLUMNS = ("median", "late", "requested", "really")
+_COLUMNS = ("median", "late", "requested", "really", "job")
 
 
 @dataclass(frozen=True)
@@ -143,6 +153,7 @@ class _Foretold:
     late: Floats
     requested: Floats
     really: Floats
+    job: Ints
 
 
 class _Course:
@@ -201,7 +212,7 @@ class _Course:
             for job, came, h, late_h, m in zip(*columns, strict=True)
         )
         really = (self.start[waiting] - now).astype(np.float64)
-        return _Foretold(told, mark, requested, really)
+        return _Foretold(told, mark, requested, really, waiting)
 
     def _learn(self, now: int) -> None:
         """Take note of what has ended and of what has started since."""
