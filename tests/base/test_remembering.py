@@ -1,7 +1,10 @@
 import gc
+import threading
+import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
-from queuesmith.base.remembering import remembered
+from queuesmith.base.remembering import done_once, remembered
 
 
 class Thing:
@@ -25,3 +28,21 @@ def test_a_thing_is_asked_once_for_each_question_and_not_kept_alive():
     del thing
     gc.collect()
     assert gone() is None
+
+
+def test_what_takes_long_is_done_once_however_many_threads_ask():
+    begun, asked = [], threading.Barrier(4)
+
+    @done_once
+    def slow(number):
+        begun.append(number)
+        time.sleep(0.01)
+        return 2 * number
+
+    def ask(number):
+        asked.wait()
+        return slow(number)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, [7, 7, 7, 7])) == [14, 14, 14, 14]
+    assert begun == [7]

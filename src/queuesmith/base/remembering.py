@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -29,3 +30,18 @@ def remembered(function: Callable[..., Result]) -> Callable[..., Result]:
         return own[beside]
 
     return once
+
+
+def done_once(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Let a function be done once for what it is given, also where several threads ask at once.
+
+    For what takes long, such as compiling; the latest 64 results are kept.
+    """
+    known, one_at_a_time = functools.lru_cache(maxsize=64)(function), threading.RLock()
+
+    @functools.wraps(function)
+    def done(*given: Hashable) -> Result:
+        with one_at_a_time:
+            return known(*given)
+
+    return done

@@ -60,7 +60,8 @@ class _OnNodes:
 class NodeRuleBasedRun(_OnNodes, RuleBasedRun):
     """The state of a replay under a rule base, and how it is run."""
 
-    entry = staticmethod(run_rule_based_on_nodes)
+    def _kernel(self) -> Any:
+        return run_rule_based_on_nodes
 
 
 class NodeSelfTuningRun(_OnNodes, SelfTuningRun):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import PatienceError
-from queuesmith.compiled import entry, kernel, load, written
+from queuesmith.base.remembering import done_once
+from queuesmith.compiled import fingerprint, load
 from queuesmith.engine.compiler_errors import explain
 from queuesmith.engine.decisions import RuleDecisions
 from queuesmith.engine.kernels import rule_based_replay as kernels
@@ -20,17 +20,20 @@ from queuesmith.engine.kernels.rules import FUZZY, RIGID
 from queuesmith.engine.kernels.rules import Rules as PackedRules
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.strategy_queue import StrategyLines
+from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.features import GROUPS, State, find_features
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules, RigidRules, Rules
 from queuesmith.schedule.reservations import RequestAnswer
+
+#: What the function that describes a state calls: each choice of features has its own.
+fill: Any = None
 
 
 class RuleBasedRun:
     """The state of such a replay, and how it is run."""
 
     answers: tuple[RequestAnswer, ...] = ()
-    entry: Any = staticmethod(kernels.run_rule_based)
     lines = StrategyLines
 
     def __init__(self, packed: Packed, policy: RuleBased, patience: float | None = None) -> None:
@@ -38,7 +41,8 @@ class RuleBasedRun:
         self._cores = packed.cluster.cores
         self._pool = self.lines(packed, policy.strategies)
         self._describe = _compiled(tuple(f.function for f in find_features(policy.features)))
-        load(self.entry)
+        self._entry = self._kernel()
+        load(self._entry)
         ended = len(packed.jobs.submit) if policy.window else 0
         parts = [_packed_rules(rules) for rules in policy.parts]
         self._ruled = kernels.RuleBasedReplay(
@@ -58,6 +62,13 @@ class RuleBasedRun:
         if patience is not None:
             self.counters[MOST_WORK] = patience * len(packed.jobs.submit)
 
+    def _kernel(self) -> Any:
+        """Return what replays; little more is compiled than the strategies need."""
+        scored = [each for each in self._policy.strategies if not each.order.fixed]
+        if any(strategy.backfill == "plan" for strategy in scored):
+            return kernels.run_rule_based_planning_scored
+        return kernels.run_rule_based
+
     def _upkeep(self) -> Upkeep:
         """Return what is known of the lines at the beginning."""
         pool = self._pool.pool
@@ -75,7 +86,7 @@ class RuleBasedRun:
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        self.entry(self._ruled, self._describe, self._pool.scorer, self._cores)
+        self._entry(self._ruled, self._describe, self._pool.scorer, self._cores)
         self._pool.check()
         if self.counters[WORK] > self.counters[MOST_WORK]:
             raise PatienceError(
@@ -170,15 +181,34 @@ def _compiled_alone(function: Callable[..., Any]) -> None:
         raise explain("feature", function.__name__, function, error) from error
 
 
-@functools.lru_cache(maxsize=64)
+@done_once
 def _describing(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
-    names: dict[str, Any] = {"State": State}
-    fields = ", ".join(State._fields)
-    lines = [f"def describe({fields}, values):", f"    state = State({fields})"]
-    for i, function in enumerate(functions):
-        names[f"feature_{i}"] = kernel(function)
-        lines.append(f"    values[{i}] = float(feature_{i}(state))")
-    plain = written("\n".join(lines), names, __name__)["describe"]
-    describe: Callable[..., Any] = entry(kernels.DESCRIBE_TYPE, kept=False)(plain)
-    load(describe)
-    return describe
+    own = {f"feature_{i}": function for i, function in enumerate(functions)}
+    lines = [f"    values[{i}] = float({name}(state))" for i, name in enumerate(own)]
+    source = "\n".join(["def fill(state, values):", *lines])
+    words = [fingerprint(function, source, State._fields) for function in functions]
+    word = None if None in words else fingerprint(functions[0], *words)
+    return compiled_loop(
+        describe, kernels.DESCRIBE_TYPE, own, {}, source, word, error_model="python"
+    )
+
+
+def describe(  # type: ignore[no-untyped-def]
+    now, cores, free, waiting, oldest_submit, narrowest, waiting_work, group_work, slowdown, values
+):
+    """Compute all features of a state.
+
+    It is compiled for each choice of features, with what computes them for the global name here.
+    """
+    state = State(
+        now,
+        cores,
+        free,
+        waiting,
+        oldest_submit,
+        narrowest,
+        waiting_work,
+        group_work,
+        slowdown,
+    )
+    fill(state, values)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from queuesmith.base.remembering import done_once
 from queuesmith.compiled import entry, load, written
 from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.constants import ACTIVE, BAD_JOB, BAD_TIME, NEVER
@@ -99,20 +100,21 @@ def _lines(strategies: tuple[Policy, ...]) -> tuple[list[Policy], list[Policy]]:
 
 
 def _parameter_table(orders: Sequence[Order]) -> Any:
-    """Return a row an order: its number, then its parameters."""
-    longest = max((len(order.parameters) for order in orders), default=0)
-    table = np.zeros((len(orders), 1 + longest))
-    for k, order in enumerate(orders):
-        values = list(order.parameters.values())
-        table[k, : 1 + len(values)] = [k, *values]
+    """Return a row an order: its number where there are several, then its parameters."""
+    rows = [list(order.parameters.values()) for order in orders]
+    if len(orders) > 1:
+        rows = [[k, *values] for k, values in enumerate(rows)]
+    table = np.zeros((len(rows), max(map(len, rows), default=0)))
+    for k, row in enumerate(rows):
+        table[k, : len(row)] = row
     return frozen(table)
 
 
-@functools.lru_cache(maxsize=64)
+@done_once
 def _combined_scorer(
     functions: tuple[tuple[Callable[..., Any], str], ...], own: tuple[str, ...]
 ) -> Scorer:
-    """Return one scorer for several orders; the first parameter tells which is meant.
+    """Return one scorer for all orders; of several, the first parameter tells which is meant.
 
     It serves all values of the orders' parameters, so that learning them compiles nothing anew.
     """
@@ -120,6 +122,8 @@ def _combined_scorer(
         load(score_nobody)
         return score_nobody  # type: ignore[no-any-return]
     orders = [Order(function, name) for function, name in functions]
+    if len(orders) == 1:
+        return compile_scorer(orders[0], own)
     names = {f"score_{k}": compile_scorer(o, own) for k, o in enumerate(orders)}
     arguments = "queue, usage, waiting, now, cores, free, parameters"
     lines = [f"def score_queue({arguments}):"]

@@ -21,6 +21,7 @@ def compiled_loop(
     helpers: Mapping[str, Any],
     source: str,
     word: str | None,
+    error_model: str = "numpy",
 ) -> Callable[..., Any]:
     """Compile a loop that calls what a source text defines.
 
@@ -38,15 +39,17 @@ def compiled_loop(
         Definitions of the functions between the loop and the user's.
     word
         A word that no other function has, or None where nothing can be kept.
+    error_model
+        What comes of dividing by zero: a number, as in numpy, or an error, as in ``"python"``.
     """
-    inlined = kernel(error_model="numpy")
+    inlined = kernel(error_model=error_model)
     called = {name: inlined(_renamed(each, word)) for name, each in own.items()}
     names = written(source, {**helpers, **called}, loop.__module__)
     for name in names.keys() - helpers.keys() - called.keys():
         if isinstance(names[name], FunctionType):
             names[name] = inlined(_renamed(names[name], word))
     whole = _renamed(loop, word, names)
-    compiled = entry(kind, kept=word is not None, error_model="numpy")(whole)
+    compiled = entry(kind, kept=word is not None, error_model=error_model)(whole)
     load(compiled)
     if word is not None and compiled is not whole and compiled.stats.cache_misses:
         folder = compiled.stats.cache_path  # None where the sources have changed meanwhile

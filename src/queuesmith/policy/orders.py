@@ -83,7 +83,7 @@ def ranked(
     widest jobs first. Groups beyond the fifth count as the fifth.
     """
     ranks = (group_1, group_2, group_3, group_4)
-    of_group = [job.group == group for group in (1, 2, 3, 4)]
+    of_group = [job.group == 1, job.group == 2, job.group == 3, job.group == 4]
     rank: Any = np.select(of_group, ranks, default=group_5)
     return rank + alpha * job.log_cores + gamma * job.log_walltime
 

@@ -36,7 +36,7 @@ from queuesmith.engine.kernels.rule_based_lines import (
 
 
 @kernel
-def start_by_strategy(pool, upkeep, strategy, score_queue, now, cores):
+def start_by_strategy(pool, upkeep, strategy, score_queue, start_scored, now, cores):
     """Run one scheduling pass by one of the strategies; tells whether it could be done."""
     counters = pool.replay.counters
     order, backfill = pool.strategies[strategy, 0], pool.strategies[strategy, 1]
@@ -52,7 +52,9 @@ def start_by_strategy(pool, upkeep, strategy, score_queue, now, cores):
             start_in_line(pool.replay, line, now, next_waiting(line, 0), backfill)
         note_own_starts(pool, upkeep, order)
     else:
-        done = start_scored(pool, -1 - order, backfill, score_queue, now, cores)
+        done = score_waiting(pool, -1 - order, score_queue, now, cores)
+        if done:
+            start_scored(pool, backfill, now)
         note_places(pool.replay, upkeep)
     let_go(pool, upkeep, before, order >= 0 and len(upkeep.place) > 0)
     return done
@@ -65,20 +67,31 @@ def next_waiting(line, rank):
 
 
 @kernel
-def start_scored(pool, k, backfill, score_queue, now, cores):
-    """Score all who wait and run a pass over them; tells whether all had a number."""
+def score_waiting(pool, k, score_queue, now, cores):
+    """Score all who wait; tells whether all had a number."""
     replay, queue, counters = pool.replay, pool.replay.queue, pool.replay.counters
     waiting, free = counters[TAIL], counters[FREE]
     if score_queue(queue, replay.usage, waiting, now, cores, free, pool.parameters[k]) >= 0:
         counters[BAD_JOB], counters[BAD_TIME] = earliest_without_number(queue, waiting), now
         counters[ACTIVE] = k
         return False
-    if backfill == PLAN:
-        sort_queue(replay.jobs, queue, counters)
-        start_as_planned(replay, pool.plan, now)
-    else:
-        start_in_queue(replay, now, backfill)
     return True
+
+
+@kernel
+def start_scored_unplanned(pool, backfill, now):
+    """Run one pass over a scored queue: none, list or EASY."""
+    start_in_queue(pool.replay, now, backfill)
+
+
+@kernel
+def start_scored_any(pool, backfill, now):
+    """Run one pass over a scored queue: none, list, EASY or plan."""
+    if backfill == PLAN:
+        sort_queue(pool.replay.jobs, pool.replay.queue, pool.replay.counters)
+        start_as_planned(pool.replay, pool.plan, now)
+    else:
+        start_in_queue(pool.replay, now, backfill)
 
 
 @kernel

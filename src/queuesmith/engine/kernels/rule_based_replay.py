@@ -22,7 +22,11 @@ from queuesmith.engine.kernels.constants import (
 from queuesmith.engine.kernels.line import some_line_keeps
 from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, end_job, next_instant, start_job
 from queuesmith.engine.kernels.rule_based_lines import UPKEEP_TYPE, Upkeep, let_go, let_wait
-from queuesmith.engine.kernels.rule_based_pass import start_by_strategy
+from queuesmith.engine.kernels.rule_based_pass import (
+    start_by_strategy,
+    start_scored_any,
+    start_scored_unplanned,
+)
 from queuesmith.engine.kernels.rules import RULES_TYPE, Rules, choose
 from queuesmith.engine.kernels.strategy_queue import STRATEGY_QUEUE_TYPE, StrategyQueue
 
@@ -158,7 +162,7 @@ def choose_strategy(ruled, describe, now, cores):
 
 
 @kernel
-def start_by_rules(ruled, describe, score_queue, now, cores):
+def start_by_rules(ruled, describe, score_queue, start_scored, now, cores):
     """Let the rules choose a strategy and run its pass; tells whether it could be done.
 
     Nothing is chosen where no strategy could do anything (no waiting job fits), or where all would
@@ -175,14 +179,16 @@ def start_by_rules(ruled, describe, score_queue, now, cores):
         done = True
     else:
         strategy = choose_strategy(ruled, describe, now, cores)
-        done = start_by_strategy(pool, ruled.upkeep, strategy, score_queue, now, cores)
+        done = start_by_strategy(
+            pool, ruled.upkeep, strategy, score_queue, start_scored, now, cores
+        )
     for i in range(before, counters[STARTED]):
         tally_waiting(tally, replay.jobs, replay.started[i], -1.0)
     return done
 
 
 @kernel
-def replay_ruled(ruled, describe, score_queue, cores):
+def replay_ruled(ruled, describe, score_queue, cores, start_scored):
     """Replay under rules that choose a strategy at each scheduling instant.
 
     It ends early where passes that look at every waiting job have looked at too many.
@@ -196,14 +202,31 @@ def replay_ruled(ruled, describe, score_queue, cores):
         for newcomer in range(job, last):
             let_wait(ruled.pool, ruled.upkeep, newcomer)
             tally_waiting(ruled.tally, replay.jobs, newcomer, 1.0)
-        going = start_by_rules(ruled, describe, score_queue, now, cores)
+        going = start_by_rules(ruled, describe, score_queue, start_scored, now, cores)
         going = going and counters[WORK] <= counters[MOST_WORK]
         now = next_instant(replay)
 
 
-@entry(
-    void(RULE_BASED_TYPE, types.FunctionType(DESCRIBE_TYPE), types.FunctionType(SCORER_TYPE), int64)
+# -- entries: few rule bases plan by orders that change with time; others need not compile that ----
+
+RULED = (
+    RULE_BASED_TYPE,
+    types.FunctionType(DESCRIBE_TYPE),
+    types.FunctionType(SCORER_TYPE),
+    int64,
 )
+
+
+@entry(void(*RULED))
 def run_rule_based(ruled, describe, score_queue, cores):
-    """Replay all jobs under a rule base; fills ``replay.start`` and the counts."""
-    replay_ruled(ruled, describe, score_queue, cores)
+    """Replay all jobs under a rule base; fills ``replay.start`` and the counts.
+
+    Strategies whose order changes with time have none, list or EASY; others may plan, too.
+    """
+    replay_ruled(ruled, describe, score_queue, cores, start_scored_unplanned)
+
+
+@entry(void(*RULED))
+def run_rule_based_planning_scored(ruled, describe, score_queue, cores):
+    """Replay all jobs under a rule base in which any strategy may plan."""
+    replay_ruled(ruled, describe, score_queue, cores, start_scored_any)
