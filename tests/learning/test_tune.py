@@ -10,14 +10,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from queuesmith import Cluster, Objective, Workload, read, simulate, verify, write
+from queuesmith import Cluster, Objective, Policy, Workload, read, simulate, verify, write
 from queuesmith.base.errors import MetricError, UsageError, WorkloadError
 from queuesmith.learning import tune as tune_for
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.methods import PAPER_METHODS, make_method
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
-from queuesmith.policy import load_policy
+from queuesmith.policy import RuleBase, load_policy
 from queuesmith.policy.strategies import THIRTEEN
 
 OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
@@ -299,3 +299,23 @@ def test_the_conclusion_says_what_it_is_worth_on_jobs_not_seen(tuned, log):
     assert "On jobs it did not see" in tuned.conclusion
     alone = tune(log, cores=16, method=SMALL, split=None)
     assert "Nothing shows what it is worth on others" in alone.conclusion
+
+
+@pytest.mark.parametrize("method", ["pittsburgh", "coevolution", "prob", "cma"])
+def test_fixed_strategies_are_judged_as_rule_bases_with_the_same_starts(method):
+    jobs, chosen = busy_log(), make_method(method)
+    for strategy in chosen.offered[:2]:
+        played = chosen.played(strategy)
+        assert isinstance(played, RuleBase)
+        alone = simulate(jobs, cores=16, policy=strategy)
+        assert simulate(jobs, cores=16, policy=played).start.tolist() == alone.start.tolist()
+    assert chosen.played(Policy.parse("wide+list")) == Policy.parse("wide+list")
+
+
+def test_the_best_fixed_strategy_keeps_its_name():
+    tuned = tune(busy_log(), cores=16, method=SMALL, split=None)
+    fixed = tuned.learning.best_fixed
+    assert fixed.policy in {str(strategy) for strategy in THIRTEEN}
+    assert fixed.decisions is None
+    alone = simulate(busy_log(), cores=16, policy=fixed.policy)
+    assert fixed.start.tolist() == alone.start.tolist()

@@ -12,7 +12,7 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.learning.cma_library import CmaSearch
 from queuesmith.learning.encoding import Encoding, Vector
-from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.method import Best, Learning, RuleBases
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
@@ -21,7 +21,7 @@ from queuesmith.study.judgement import comparable
 
 
 @dataclass(frozen=True)
-class Cma(Method):
+class Cma(RuleBases):
     """CMA-ES over fuzzy rule bases, all of whose numbers are continuous.
 
     Every number is measured in the range of its feature, or in the strongest weight; weights are

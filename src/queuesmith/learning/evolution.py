@@ -11,7 +11,7 @@ import numpy as np
 
 from queuesmith.base.checks import whole_number
 from queuesmith.learning.encoding import Encoding, Vector
-from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.method import Best, Learning, RuleBases
 from queuesmith.learning.species import Brood, Mutation, Species
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.policy import Policy
@@ -20,7 +20,7 @@ from queuesmith.policy.strategies import STRATEGIES
 
 
 @dataclass(frozen=True)
-class Evolution(Method):
+class Evolution(RuleBases):
     """What both evolution strategies of the paper have in common.
 
     Parameters

@@ -18,6 +18,7 @@ import numpy as np
 from queuesmith.base.errors import UsageError
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
+from queuesmith.policy.rulebase import always
 from queuesmith.study.judgement import Judgement, Standing
 
 #: Yields policies, is sent their judgements, returns the policy learned.
@@ -45,6 +46,12 @@ class Method(ABC):
         """Fixed strategies that it can choose among, where it does."""
         return ()
 
+    def played(self, strategy: AnyPolicy) -> AnyPolicy:
+        """Return a fixed strategy as what is learned would play it: with the same starts, and with
+        nothing else to compile.
+        """
+        return strategy
+
     @abstractmethod
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Begin to learn.
@@ -60,6 +67,22 @@ class Method(ABC):
     def settings(self) -> dict[str, Any]:
         """Return all parameters, ready for JSON."""
         return {"method": self.name, **asdict(self)}
+
+
+class RuleBases(Method):
+    """What ways of learning rule bases have in common."""
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[str, ...]:
+        """What rules look at."""
+
+    def played(self, strategy: AnyPolicy) -> AnyPolicy:
+        """Return a rule base that always plays a strategy, where it is offered."""
+        offered = tuple(each for each in self.offered if isinstance(each, Policy))
+        if isinstance(strategy, Policy) and strategy in offered:
+            return always(strategy, offered, self.features)
+        return strategy
 
 
 class Best:

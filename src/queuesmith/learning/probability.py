@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import whole_number
-from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.method import Best, Learning, RuleBases
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import TABLE_1, RigidRules
@@ -21,7 +21,7 @@ from queuesmith.study.judgement import Judgement, comparable
 
 
 @dataclass(frozen=True)
-class Probability(Method):
+class Probability(RuleBases):
     """Many random rule bases; then each rule gets the strategy that did best with it.
 
     Parameters
@@ -51,6 +51,11 @@ class Probability(Method):
     def classes(self) -> int:
         """How many rigid rules there are."""
         return prod(len(bounds) + 1 for bounds in self.partition.values())
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What rules look at: what is partitioned."""
+        return tuple(self.partition)
 
     @property
     def rounds(self) -> int:
@@ -83,7 +88,7 @@ class Probability(Method):
 
     def _rule_base(self, choice: NDArray[np.int64]) -> RuleBase:
         rules = RigidRules(tuple(self.partition.values()), choice, len(self.strategies))
-        return RuleBase(rules, tuple(self.partition), self.offered, self.window, self.name)
+        return RuleBase(rules, self.features, self.offered, self.window, self.name)
 
 
 def assignments(

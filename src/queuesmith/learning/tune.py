@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from queuesmith.base.checks import seeded
@@ -101,6 +102,8 @@ def tune(
     for guard in guards:
         check_objective(parts, machine, guard.objective, "no-worse")
 
+    # On nodes they are left as they are: there it is not shown that all starts are the same.
+    played = (lambda each: each) if isinstance(machine, NodeCluster) else chosen.played
     with ExitStack() as stack:
         record = None
         if store is not None:
@@ -113,7 +116,7 @@ def tune(
                 parts.learning, machine, wanted, workers=workers, limits=limits, engine=engine
             )
         )
-        ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered))
+        ranked = rank_fixed(judge.judged, (*THIRTEEN, *chosen.offered), played)
         course = run(
             chosen,
             chosen.learn(generator, [each for each in ranked if isinstance(each, Policy)]),
@@ -126,8 +129,9 @@ def tune(
         learned = course.policy if judge.admits(course.policy) else ranked[0]
 
     def judged(part: Workload) -> Verdict:
-        policies: tuple[AnyPolicy, ...] = (learned, BASELINE, ranked[0])
+        policies: tuple[AnyPolicy, ...] = (learned, BASELINE, played(ranked[0]))
         ours, easy, fixed = simulate_many(part, machine, policies, workers=workers)
+        fixed = replace(fixed, policy=str(ranked[0]), decisions=None)
         return Verdict(wanted, ours, easy, fixed, guards, starving)
 
     learning = judged(parts.learning)
@@ -146,10 +150,17 @@ def tune(
     )
 
 
-def rank_fixed(evaluate: Evaluate, strategies: Sequence[AnyPolicy]) -> list[AnyPolicy]:
-    """Return fixed strategies, each once, the best first; of equals the first given."""
+def rank_fixed(
+    evaluate: Evaluate,
+    strategies: Sequence[AnyPolicy],
+    played: Callable[[AnyPolicy], AnyPolicy] = lambda strategy: strategy,
+) -> list[AnyPolicy]:
+    """Return fixed strategies, each once, the best first; of equals the first given.
+
+    ``played`` returns what is judged for a strategy: it may be another policy with its starts.
+    """
     fixed = list(dict.fromkeys(strategies))
-    judged = evaluate(fixed)
+    judged = evaluate([played(strategy) for strategy in fixed])
     return [fixed[place] for place in sorted(range(len(fixed)), key=judged.__getitem__)]
 
 

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from queuesmith.base.errors import PolicyError
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.features import SEVEN, find_features
 from queuesmith.policy.policy import Policy
-from queuesmith.policy.rules import Rules, check_rules, rules_from
+from queuesmith.policy.rules import FuzzyRules, Rules, check_rules, rules_from
 from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, THIRTEEN, THREE_ALGORITHMS
 
 KIND, PAIR_KIND = "rule base", "pair of rule bases"
@@ -114,6 +116,17 @@ class RuleBase(RuleBased):
             "strategies": [str(strategy) for strategy in self.offered],
             "rules": self.rules.to_dict(),
         }
+
+
+def always(
+    strategy: Policy, offered: tuple[Policy, ...], features: tuple[str, ...] = SEVEN
+) -> RuleBase:
+    """Return a rule base that plays one of its strategies in every state."""
+    states = (1, len(features))
+    weight = np.zeros((1, len(offered)))
+    weight[0, offered.index(strategy)] = 1
+    rules = FuzzyRules(np.zeros(states), np.ones(states), weight)
+    return RuleBase(rules, features, offered, name=str(strategy))
 
 
 @dataclass(frozen=True, eq=False)
