@@ -105,21 +105,29 @@ def dependencies(package: Path, file: Path) -> list[Path]:
     return sorted(found)
 
 
-def _imported(package: Path, file: Path) -> Iterator[Path]:
-    for module in _imports(file.read_text(encoding="utf-8"), module_name(package, file)):
-        path = package.parent.joinpath(*module.split("."))
-        for source in (path.with_suffix(".py"), path / "__init__.py"):
-            if source.is_relative_to(package) and _is_kernel_source(package, source):
-                yield source
+def _imported(package: Path, file: Path) -> list[Path]:
+    named = _named_sources(package, file.read_text(encoding="utf-8"), module_name(package, file))
+    return [source for source in named if source.is_file()]
 
 
 @functools.cache
-def _imports(text: str, module: str) -> tuple[str, ...]:
-    """Return the dotted names that a text imports, be they of modules or of what is in them.
+def _named_sources(package: Path, text: str, module: str) -> tuple[Path, ...]:
+    """Return the kernel sources that a text would import, be they there or not.
 
     Entries share most of their files, so what a text imports is found once.
     """
-    return tuple(name for node in _statements(parse(text)) for name in _named(node, module))
+    statements = _statements(parse(text))
+    paths = {
+        package.parent.joinpath(*name.split("."))
+        for node in statements
+        for name in _named(node, module)
+    }
+    return tuple(
+        source
+        for path in sorted(paths)
+        for source in (path.with_suffix(".py"), path / "__init__.py")
+        if source.is_relative_to(package) and _is_kernel_source(package, source)
+    )
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -142,7 +150,7 @@ def _named(node: ast.AST, module: str) -> Iterator[str]:
 
 def _is_kernel_source(package: Path, path: Path) -> bool:
     inside = path.relative_to(package)
-    return any(inside.match(files) for files in KERNEL_SOURCES) and path.is_file()
+    return any(inside.match(files) for files in KERNEL_SOURCES)
 
 
 def module_name(package: Path, file: Path) -> str:
