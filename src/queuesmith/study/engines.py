@@ -16,7 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from multiprocessing.connection import wait as wait_for
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from queuesmith.base.checks import whole_number
@@ -62,12 +61,7 @@ class Engine(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from types import TracebackType
 from typing import Self, TypeVar
 
 from queuesmith.base.errors import UsageError
@@ -46,12 +45,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cancel()
         self._threads.shutdown(cancel_futures=True)
 

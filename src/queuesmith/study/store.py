@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from queuesmith.base.errors import OutputError, UsageError
@@ -199,12 +198,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _sign(self) -> None:
