@@ -7,6 +7,7 @@ from queuesmith import Order, Policy, Workload, simulate
 from queuesmith.base.errors import PolicyError
 from queuesmith.engine import order_replay
 from queuesmith.engine.kernels import blocks
+from queuesmith.engine.kernels.constants import TOO_LONG
 from queuesmith.policy.orders import ORDERS, RISING, rises
 from queuesmith.policy.view import Job, Machine
 
@@ -67,9 +68,14 @@ def block_runs(monkeypatch):
 def test_blocks_give_the_same_starts_as_scoring_everybody(policy, block_runs, monkeypatch):
     jobs = rushes()
     in_blocks = starts(policy, jobs)
-    assert len(block_runs) >= 2  # each rush fills them, and between the rushes they are given up
+    assert block_runs
     monkeypatch.setattr(order_replay, "rises", lambda order: False)
     assert in_blocks == starts(policy, jobs)
+
+
+def test_each_rush_fills_blocks_and_between_the_rushes_there_are_none(block_runs):
+    starts("wfp3+easy", rushes())
+    assert len(block_runs) >= 2
 
 
 def test_equal_scores_go_to_whoever_came_first(block_runs):
@@ -132,3 +138,21 @@ def test_a_score_that_is_no_number_is_named_in_a_long_queue(monkeypatch):
     monkeypatch.setattr(order_replay, "rises", lambda order: True)
     with pytest.raises(PolicyError, match="order 'sour' gives no number"):
         starts(Policy(Order(sour), "easy"), rushes())
+
+
+def test_blocks_that_tell_nothing_are_given_up(block_runs, monkeypatch):
+    # All jobs come at once and rarely does anything happen: whoever came a second before another
+    # is bounded only by what is far above both.
+    count = 3 * blocks.LONG
+    jobs = Workload(
+        submit=np.arange(count),
+        runtime=np.full(count, 5_000),
+        walltime=np.full(count, 5_000),
+        cores=np.full(count, CORES),
+        group=np.ones(count, int),
+    )
+    given_up = starts("greedy+easy", jobs)
+    counters = [arguments[0].counters for arguments in block_runs]
+    assert counters[-1][TOO_LONG] > blocks.LONG
+    monkeypatch.setattr(order_replay, "rises", lambda order: False)
+    assert given_up == starts("greedy+easy", jobs)

@@ -24,7 +24,7 @@ USUAL = {
     "queuesmith.engine.kernels.order_replay.run_changing_plan": 11,
     "queuesmith.engine.kernels.order_replay.run_changing_conservative": 15,
     "queuesmith.engine.kernels.predicted_replay.run_predicted": 7,
-    "queuesmith.engine.kernels.rising_replay.run_rising": 3,
+    "queuesmith.engine.kernels.rising_replay.run_rising": 6,
     "queuesmith.engine.kernels.rule_based_replay.run_rule_based": 15,
     "queuesmith.engine.kernels.rule_based_replay.run_rule_based_planning_scored": 16,
     "queuesmith.engine.kernels.self_tuning_replay.run_self_tuning": 11,

@@ -19,6 +19,7 @@ from queuesmith.engine.kernels.constants import (
     NEVER,
     NOBODY,
     TAIL,
+    TOO_LONG,
 )
 from queuesmith.engine.kernels.queue import (
     Queue,
@@ -43,9 +44,14 @@ LONG, SHORT = 8 * SIZE, 4 * SIZE
 #: A bound is so much higher than the score from which it is taken, in parts of it: a logarithm need
 #: not rise in its last digit.
 SLACK = 1e-12
-#: Where more blocks than this were looked at for each there is, bounds are made anew and serve half
-#: as long; where fewer than that, twice as long.
-MANY, FEW = 24, 6
+#: To make a block anew takes about as long as so many looks at one. Where more than twice as many
+#: were looked at, bounds are made anew and serve half as long; where less than half, twice as long.
+ANEW = 12
+#: To score everybody takes so many fifths of the looks at all blocks.
+WHOLE = 3
+#: Blocks are given up, until the queue is twice as long, where they have cost more than scoring
+#: everybody in so many passes.
+WASTED = 400
 
 
 class Blocks(NamedTuple):
@@ -85,8 +91,9 @@ BLOCKS_TYPE = types.NamedTuple(
 # last scored.
 JOBS, LEAST_CORES, LEAST_WALLTIME, SCORED = range(4)
 # Of all: how many blocks there are, until when their bounds hold, how long bounds serve, how many
-# blocks were looked at since bounds were made, and the number of passes.
-COUNT, UNTIL, SERVE, LOOKS, PASS = range(5)
+# blocks were looked at since bounds were made, the number of passes now and then, and what blocks
+# have saved, in fifths of a look.
+COUNT, UNTIL, SERVE, LOOKS, PASS, MADE, SAVED = range(7)
 
 
 def new_blocks(jobs: int, slots: int) -> Blocks:
@@ -101,7 +108,7 @@ def new_blocks(jobs: int, slots: int) -> Blocks:
         score=np.empty((count, SIZE), np.float64),
         bound=np.empty(count, np.float64),
         fact=np.zeros((count, 4), np.int64),
-        number=np.array([0, 0, SIZE, 0, 0], np.int64),
+        number=np.array([0, 0, SIZE, 0, 0, 0, 0], np.int64),
         usage=new_usage(slots),
     )
 
@@ -131,10 +138,10 @@ def arrange_blocks(replay, blocks, scoring, now):
     who came since, where they are enough for it.
     """
     number, counters = blocks.number, replay.counters
-    used_up = number[LOOKS] > MANY * number[COUNT]
+    used_up = number[LOOKS] > 2 * ANEW * number[COUNT]
     if number[COUNT] == 0 or now > number[UNTIL] or used_up:
         empty_blocks(replay, blocks)
-        if counters[TAIL] >= SHORT:
+        if counters[TAIL] >= SHORT and still_worth_it(replay, blocks):
             make_blocks(replay, blocks, scoring, now)
     elif counters[TAIL] >= SIZE:
         score_bounds(replay, blocks, scoring)
@@ -145,10 +152,12 @@ def arrange_blocks(replay, blocks, scoring, now):
 def empty_blocks(replay, blocks):
     """Put all jobs back into the queue, and learn how long bounds had better serve."""
     number, counters, tail = blocks.number, replay.counters, replay.counters[TAIL]
-    if number[LOOKS] > MANY * number[COUNT]:
+    looks, anew = number[LOOKS], ANEW * number[COUNT]
+    if looks > 2 * anew:
         number[SERVE] = max(number[SERVE] >> 1, 1)
-    elif number[LOOKS] < FEW * number[COUNT]:
+    elif 2 * looks < anew:
         number[SERVE] <<= 1
+    number[SAVED] += WHOLE * number[COUNT] * (number[PASS] - number[MADE]) - 5 * (looks + anew)
     for b in range(number[COUNT]):
         counters[NARROWEST] = min(counters[NARROWEST], blocks.fact[b, LEAST_CORES])
         for i in range(blocks.fact[b, JOBS]):
@@ -159,10 +168,25 @@ def empty_blocks(replay, blocks):
 
 
 @kernel
+def still_worth_it(replay, blocks):
+    """Tell whether blocks have not cost much more than they saved; where they have, let the queue
+    be scored whole until it is twice as long.
+    """
+    number, counters = blocks.number, replay.counters
+    most = 5 * WASTED * (counters[TAIL] // SIZE)
+    number[SAVED] = min(number[SAVED], most)  # what was saved long ago pays for nothing
+    if number[SAVED] >= -most:
+        return True
+    number[SAVED] = 0
+    counters[TOO_LONG] = 2 * counters[TAIL]
+    return False
+
+
+@kernel
 def make_blocks(replay, blocks, scoring, now):
     """Make blocks of the whole queue, with bounds that hold for some time from now on."""
     number, counters = blocks.number, replay.counters
-    number[UNTIL] = now + number[SERVE]
+    number[UNTIL], number[MADE] = now + number[SERVE], number[PASS]
     use_least(blocks.usage, replay.usage, now, number[SERVE], scoring.cores)
     score_bounds(replay, blocks, scoring)
     sort_queue(replay.jobs, replay.queue, counters)
