@@ -177,13 +177,13 @@ class Summary:
         found = self._all_exact("makespan", names)
         if not found:
             return ""
-        fair = [f"`{name}`" for name in found if self.pieces.by_processor(name)]
+        rest = [f"`{name}`" for name in found if not self.pieces.by_processor(name)]
+        clock = f", but for {', '.join(rest)}, timed by the clock" if rest else ""
         words = (
             f"`exact` in {self.pieces.exact_seconds:g} s with {self.pieces.workers} workers: at or "
-            f"below the published solution on {_wins(found, '_CPR_')} of {len(found)}. Others used "
-            f"the machine, too, at a load of 6 to 9 on two cores: {', '.join(fair) or 'none'} were "
-            "given their seconds of the processor (`--by-processor`), the others had less than "
-            "that, by the clock. Six files hold times rounded to 0.00; these count as 1e-9."
+            f"below the published solution on {_wins(found, '_CPR_')} of {len(found)}. They are "
+            f"seconds of the processor (`--by-processor`){clock}. Six files hold "
+            "times rounded to 0.00; these count as 1e-9."
         )
         return f"{words}\n\n{self._exact_table(list(found), CPR)}"
 
