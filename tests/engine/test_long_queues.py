@@ -11,8 +11,6 @@ from queuesmith.engine.kernels.constants import TOO_LONG
 from queuesmith.policy.orders import ORDERS, RISING, rises
 from queuesmith.policy.view import Job, Machine
 
-pytestmark = pytest.mark.uncompiled
-
 CORES = 32
 
 
@@ -54,13 +52,13 @@ def block_runs(monkeypatch):
 @pytest.mark.parametrize(
     "policy",
     [
-        "wfp3+easy",
+        pytest.param("wfp3+easy", marks=pytest.mark.uncompiled),
         "wfp3+none",
         "unicep+list",
         "power(alpha=-1,beta=2)+easy",
         "group_power(group_1=3,alpha=1)+easy",
         "greedy(very_long=20000)+easy",
-        "multifactor+easy",
+        pytest.param("multifactor+easy", marks=pytest.mark.uncompiled),
         "multifactor(PriorityWeightAge=0,PriorityDecayHalfLife=3600)+list",
         "multifactor(PriorityDecayHalfLife=0,FairShareDampeningFactor=3)+easy",
     ],

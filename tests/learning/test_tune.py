@@ -17,8 +17,12 @@ from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.methods import PAPER_METHODS, make_method
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
+from queuesmith.learning.tune import rank_fixed
 from queuesmith.policy import RuleBase, load_policy
 from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.study import evaluate
+from queuesmith.study.evaluate import Evaluator
+from queuesmith.study.judgement import GIVEN_UP
 
 OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
 tune = partial(tune_for, objective=OBJECTIVE, longest_wait=None)
@@ -310,6 +314,16 @@ def test_fixed_strategies_are_judged_as_rule_bases_with_the_same_starts(method):
         alone = simulate(jobs, cores=16, policy=strategy)
         assert simulate(jobs, cores=16, policy=played).start.tolist() == alone.start.tolist()
     assert chosen.played(Policy.parse("wide+list")) == Policy.parse("wide+list")
+
+
+def test_a_fixed_strategy_is_ranked_even_where_rule_bases_are_given_up(monkeypatch):
+    jobs = busy_log()
+    with Evaluator(jobs, Cluster(16), Objective(OBJECTIVE)) as judge:
+        wanted = rank_fixed(judge.judged, THIRTEEN)
+        monkeypatch.setattr(evaluate, "PATIENCE", 0.0)
+        played = make_method("pittsburgh").played
+        assert GIVEN_UP in judge.judged([played(strategy) for strategy in THIRTEEN])
+        assert rank_fixed(judge.judged, THIRTEEN, played) == wanted
 
 
 def test_the_best_fixed_strategy_keeps_its_name():

@@ -408,3 +408,12 @@ def unknown_partition(text: str, machine: NodeCluster) -> str | None:
     names = [partition.name for partition in machine.partitions]
     absent = next((name for name in text.split(",") if name and name not in names), None)
     return None if absent is None else no_such("partition", absent, names)
+
+
+def most_pieces(requests: JobRequests, nodes: int) -> Ints:
+    """Return on how many nodes a job can be at most."""
+    spread = np.minimum(requests.cores, nodes)
+    by_node = -(-requests.cores // np.maximum(requests.cores_per_node, 1))
+    most = np.where(requests.cores_per_node > 0, np.maximum(by_node, requests.least_nodes), spread)
+    most = np.where(requests.most_nodes > 0, np.minimum(most, requests.most_nodes), most)
+    return np.maximum(most, requests.least_nodes)

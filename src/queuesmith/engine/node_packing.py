@@ -13,6 +13,7 @@ from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import (
     JobRequests,
     NodeArrays,
+    most_pieces,
     node_arrays,
 )
 from queuesmith.cluster.reserved import from_reservations, reservation_numbers
@@ -133,7 +134,7 @@ def _board(
 ) -> Board:
     """Return the nodes before anything runs; what jobs ask of them is not in it yet."""
     count, highest = len(workload), int(arrays.cores.max())
-    pieces = int(_most_pieces(requests, len(arrays.cores)).sum())
+    pieces = int(most_pieces(requests, len(arrays.cores)).sum())
     by_weight = np.argsort(arrays.weight, kind="stable")
     lists = [by_weight[member[by_weight]] for member in requests.node_sets]
     first, outages = _outages(workload, machine, requests)
@@ -199,15 +200,6 @@ def _outages(workload: Workload, machine: NodeCluster, requests: JobRequests) ->
 # -- jobs ------------------------------------------------------------------------------
 
 
-def _most_pieces(requests: JobRequests, nodes: int) -> Ints:
-    """Return on how many nodes a job can be at most."""
-    spread = np.minimum(requests.cores, nodes)
-    by_node = -(-requests.cores // np.maximum(requests.cores_per_node, 1))
-    most = np.where(requests.cores_per_node > 0, np.maximum(by_node, requests.least_nodes), spread)
-    most = np.where(requests.most_nodes > 0, np.minimum(most, requests.most_nodes), most)
-    return np.maximum(most, requests.least_nodes)
-
-
 def _job_table(
     workload: Workload,
     board: Board,
@@ -217,7 +209,7 @@ def _job_table(
     nodes: int,
 ) -> Ints:
     """Return the table of jobs, its rows in the order of the kernel."""
-    room = _most_pieces(requests, nodes)
+    room = most_pieces(requests, nodes)
     after, think = waiting_for
     first_follower, next_follower = followers(after)
     where = (board.job, np.cumsum(room) - room, limits.first[:-1], limits.first[1:])

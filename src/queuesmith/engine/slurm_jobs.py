@@ -6,7 +6,7 @@ import numpy as np
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.alike import numbered
-from queuesmith.cluster.requests import JobRequests
+from queuesmith.cluster.requests import JobRequests, most_pieces
 from queuesmith.cluster.reserved import from_reservations
 from queuesmith.engine.cancelled import cancel_times
 from queuesmith.engine.kernels.constants import NEVER
@@ -49,15 +49,6 @@ from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
 from queuesmith.workload.requests import EXCLUSIVE_USER
 from queuesmith.workload.workload import Ints
-
-
-def most_pieces(requests: JobRequests, nodes: int) -> Ints:
-    """Return on how many nodes a job can be at most."""
-    spread = np.minimum(requests.cores, nodes)
-    by_node = -(-requests.cores // np.maximum(requests.cores_per_node, 1))
-    most = np.where(requests.cores_per_node > 0, np.maximum(by_node, requests.least_nodes), spread)
-    most = np.where(requests.most_nodes > 0, np.minimum(most, requests.most_nodes), most)
-    return np.maximum(most, requests.least_nodes)
 
 
 def job_table(

@@ -6,7 +6,7 @@ import numpy as np
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import job_requests, node_arrays, reservations
+from queuesmith.cluster.requests import job_requests, most_pieces, node_arrays, reservations
 from queuesmith.cluster.reserved import from_reservations
 from queuesmith.engine.cancelled import in_order_of_cancels
 from queuesmith.engine.kernels.slurm_state import (
@@ -36,7 +36,7 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmRunning,
     Waiting,
 )
-from queuesmith.engine.slurm_jobs import job_table, most_pieces
+from queuesmith.engine.slurm_jobs import job_table
 from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_nodes import by_name, node_table, nothing_held
 from queuesmith.engine.slurm_worth import fair_shares, frozen, whole, worth

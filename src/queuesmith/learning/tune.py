@@ -26,6 +26,7 @@ from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.starvation import DEFAULT_FACTOR, NobodyStarves
 from queuesmith.study.engines import Engine
 from queuesmith.study.evaluate import Evaluator
+from queuesmith.study.judgement import GIVEN_UP
 from queuesmith.study.naming import run_facts
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
@@ -158,9 +159,15 @@ def rank_fixed(
     """Return fixed strategies, each once, the best first; of equals the first given.
 
     ``played`` returns what is judged for a strategy: it may be another policy with its starts.
+    Where its replay is given up, as those of rule bases can be, the strategy itself is judged.
     """
     fixed = list(dict.fromkeys(strategies))
-    judged = evaluate([played(strategy) for strategy in fixed])
+    judged = list(evaluate([played(strategy) for strategy in fixed]))
+    given_up = [place for place, each in enumerate(judged) if each == GIVEN_UP]
+    if given_up:
+        again = evaluate([fixed[place] for place in given_up])
+        for place, each in zip(given_up, again, strict=True):
+            judged[place] = each
     return [fixed[place] for place in sorted(range(len(fixed)), key=judged.__getitem__)]
 
 
