@@ -138,6 +138,10 @@ def test_an_edit_of_a_kernel_that_is_not_called_leaves_the_code_as_it_is(tiny: P
         "from . import more",
         "from .more import x",
         "def late():\n    from tiny.part.kernels.more import x",
+        "from tiny.part.kernels.more import (\n    x,\n    y,  # both\n)",
+        "from tiny.part.kernels.more \\\n    import x",
+        "if True: from .more import x",
+        "y = 0; import tiny.part.kernels.more as z",
     ],
 )
 def test_a_kernel_source_is_found_however_it_is_imported(tiny: Path, line: str) -> None:

@@ -29,6 +29,7 @@ from numba.core import (
     untyped_passes,
 )
 from numba.core.datamodel import default_manager
+from numba.core.runtime import nrt
 
 from queuesmith.compiled import inside_numba, passes
 
@@ -139,6 +140,13 @@ PARTS = {
         not has(caching.FunctionCache, "save_overload")
         and not has(numba.config, "CACHE_DIR")
         and "_cache" in numba.njit(lambda x: x).__dict__
+    ),
+    "kept code is no longer loaded by _load_overload, or its environments are not last": lambda: (
+        parameters(caching.FunctionCache._load_overload) == ["self", "sig", "target_context"]
+        and not has(caching.FunctionCache, "load_overload", "_guard_against_spurious_io_errors")
+        and not has(caching.CompileResultCacheImpl, "reduce")
+        and parameters(compiler.CompileResult._rebuild)[-1] == "referenced_envs"
+        and not has(nrt.rtsys, "initialize")
     ),
 }
 

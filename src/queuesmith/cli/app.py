@@ -13,30 +13,7 @@ import typer
 from queuesmith import __version__
 from queuesmith.base.errors import QueuesmithError, interrupted
 from queuesmith.base.notices import listening
-from queuesmith.cli import (
-    bags,
-    compiling,
-    demo,
-    engine,
-    federations,
-    fidelity,
-    grids,
-    imports,
-    learning,
-    live,
-    logs,
-    machines,
-    offline_fronts,
-    planning,
-    replays,
-    rolling,
-    running,
-    serve,
-    studies,
-    sweeps,
-)
 from queuesmith.cli.compiling import tell_of_compiling
-from queuesmith.cli.help import PanelCommand, PanelGroup, in_panels
 from queuesmith.cli.interrupting import (
     STOPPED,
     end_now,
@@ -44,12 +21,13 @@ from queuesmith.cli.interrupting import (
     ended_by_itself,
     stopped_sentence,
 )
+from queuesmith.cli.verbs import VerbGroup
 
 #: What typer raises for a wrong call: an unknown option, a missing argument.
 WrongCall: type[Exception] = typer.BadParameter.__mro__[1]
 app = typer.Typer(
     name="queuesmith",
-    cls=PanelGroup,
+    cls=VerbGroup,
     help="Replay a cluster's job log under any scheduling policy, and find a better one.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -69,42 +47,6 @@ def queuesmith(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
-
-
-for command in (
-    logs.describe,
-    logs.generate,
-    logs.convert,
-    logs.scale,
-    machines.machine,
-    replays.simulate,
-    replays.compare,
-    replays.report,
-    fidelity.fidelity,
-    replays.policies,
-    replays.metrics,
-    learning.tune,
-    rolling.roll,
-    learning.explain,
-    sweeps.sweep,
-    sweeps.knobs,
-    sweeps.retune,
-    offline_fronts.pareto,
-    planning.gap,
-    planning.solve,
-    serve.serve,
-    demo.demo,
-    compiling.warm_up,
-):
-    app.command(cls=PanelCommand)(command)
-app.add_typer(in_panels(imports.app), name="import")
-app.add_typer(in_panels(grids.app), name="map")
-app.add_typer(in_panels(federations.app), name="place")
-app.add_typer(in_panels(federations.federation_app), name="federation")
-app.add_typer(in_panels(bags.app), name="knapsack")
-app.add_typer(in_panels(studies.app), name="study")
-app.add_typer(in_panels(running.app), name="run")
-app.add_typer(in_panels(live.app), name="slurm")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -149,7 +91,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Run the command line of this process."""
-    engine.own_process = True
     # A terminal that knows no stars gets question marks.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

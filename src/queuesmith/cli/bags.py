@@ -11,7 +11,6 @@ import typer
 
 from queuesmith.base.errors import OutputError, UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, Seed, numbers, with_options
 from queuesmith.cli.output import (
     Format,
@@ -123,7 +122,6 @@ def run(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay bags of tasks: as many tasks of the first job as fit, then the next."""
-    load_engine()
     from queuesmith.knobs import knapsack
     from queuesmith.knobs.bag_schedule import bag_summary
     from queuesmith.schedule.export import save_pieces
@@ -186,7 +184,6 @@ def shares(
     format: FormatOption = Format.table,
 ) -> None:
     """Compare shares: the makespan over the part of its tasks a job may run at once."""
-    load_engine()
     from queuesmith.cluster import as_cluster
     from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_shares
@@ -221,7 +218,6 @@ def sizes(
     format: FormatOption = Format.table,
 ) -> None:
     """Compare machine sizes, and fit a power law to the makespan."""
-    load_engine()
     from queuesmith.figures.page import write_figures
     from queuesmith.knobs.drawing import draw_sizes
     from queuesmith.knobs.figure_data import size_data
@@ -264,7 +260,6 @@ def queue(
     format: FormatOption = Format.table,
 ) -> None:
     """Show who waits at a second of a replay, with the priorities of equation 1."""
-    load_engine()
     from queuesmith.knobs import knapsack
     from queuesmith.knobs.priority import priorities
 

@@ -23,9 +23,7 @@ def tell_of_compiling(what: str, seconds: float) -> None:
 
 def warm_up(workers: Workers = None, quiet: Quiet = False) -> None:
     """Compile all that commands need, so that none of them has to wait for it."""
-    from queuesmith.cli.engine import load_engine
 
-    load_engine()
     from queuesmith.base.checks import whole_number
     from queuesmith.compiled.warm_up import all_entries
     from queuesmith.compiled.warm_up import warm_up as compile_all

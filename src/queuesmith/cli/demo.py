@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from queuesmith.cli import engine
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import Quiet
 from queuesmith.cli.output import print_rows, progress, tell
 
@@ -30,10 +28,8 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Replay, compare, learn and report on the embedded workload."""
-    from queuesmith.cli.output import Format
-
-    load_engine()
     from queuesmith.base.errors import OutputError
+    from queuesmith.cli.output import Format
     from queuesmith.report import compare, write_report
     from queuesmith.report.learned import tuning_sections
     from queuesmith.workload.files import write
@@ -70,8 +66,9 @@ def demo(
         "browser.",
         quiet=quiet,
     )
-    command = shlex.quote(sys.argv[0]) if engine.own_process else "queuesmith"
-    tell(f"To turn the knobs yourself: {command} serve {out / 'demo.swf.gz'}", quiet=quiet)
+    typed = sys.argv[0] if Path(sys.argv[0]).stem == "queuesmith" else "queuesmith"
+    serve = f"{shlex.quote(typed)} serve {out / 'demo.swf.gz'}"
+    tell(f"To turn the knobs yourself: {serve}", quiet=quiet)
 
 
 def _learned(workload: Workload, quiet: bool) -> Tuned:

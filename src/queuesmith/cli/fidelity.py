@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.words import so_many
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
@@ -90,7 +89,6 @@ def fidelity(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay today's policy, and grade how well that agrees with what really happened."""
-    load_engine()
     from queuesmith.study import grading
     from queuesmith.study.constraints import write_constraints
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     FormatOption,
@@ -172,7 +171,6 @@ def tune(
     format: FormatOption = Format.table,
 ) -> None:
     """Learn a policy for an objective, and judge it on jobs it did not see."""
-    load_engine()
     from queuesmith.cluster.fitting import jobs_that_fit
     from queuesmith.learning.tune import as_objective, tune
     from queuesmith.report.caution import is_untrue
@@ -303,7 +301,6 @@ def explain(
     quiet: Quiet = False,
 ) -> None:
     """Say in sentences what a policy does; with a log, what each rule chose in which states."""
-    load_engine()
     from queuesmith.policy.rulebase import RuleBased
     from queuesmith.policy.sentences import explain, sentences
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.live_options import JournalFolder, LookOptions
 from queuesmith.cli.options import FormatOption, Quiet, Seed, with_options
 from queuesmith.cli.output import Format, print_rows, progress, tell
@@ -99,7 +98,6 @@ def forecast(
     quiet: Quiet = False,
 ) -> None:
     """Say when each waiting job will start, half and nine times in ten, and why it waits."""
-    load_engine()
     from queuesmith.live.forecast import forecast as foretell
     from queuesmith.live.marks import told
 
@@ -194,7 +192,6 @@ def backtest(
 ) -> None:
     """Foretell starts hour by hour along a log, beside what happened and what requests say."""
     chosen = chosen_policy(policy, trust=trust)
-    load_engine()
     from queuesmith.live.backtest import backtest as foretell
     from queuesmith.workload.files import read
 

@@ -11,7 +11,6 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.live_options import (
     ClusterName,
     JournalFolder,
@@ -47,7 +46,6 @@ def advise(
 ) -> None:
     """Show the order that a policy wants beside today's, and what it would do; changes nothing."""
     chosen = chosen_policy(policy, trust=trust)
-    load_engine()
     from queuesmith.live.advice import advice
 
     given = advice(look.look(), chosen, whose.allowed, hours=hours, by=by)
@@ -109,7 +107,6 @@ def steer(
     check_targets(figures)
     chosen = chosen_policy(policy, trust=trust)
     if not apply:
-        load_engine()
         from queuesmith.live.advice import advice
 
         _show(advice(LookOptions(timeout=timeout).look(), chosen, whose.allowed), quiet=quiet)
@@ -120,7 +117,6 @@ def steer(
             "nobody is on the allow-list, so there is nothing to steer. Name --partitions, "
             "--accounts or --users, or steer --everyone."
         )
-    load_engine()
     from queuesmith.live.journal import default_folder
     from queuesmith.live.steering import Steering, SteerOptions
 
@@ -187,7 +183,6 @@ def export(
 ) -> None:
     """Print settings of slurm.conf under which stock Slurm comes nearest to a policy."""
     chosen = chosen_policy(policy, trust=trust)
-    load_engine()
     from queuesmith.cluster.sources import machine_from
     from queuesmith.live.export import export as find
     from queuesmith.workload.files import read

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import OutputError
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     FormatOption,
@@ -66,7 +65,6 @@ def pareto(
     format: FormatOption = Format.table,
 ) -> None:
     """Search the off-line Pareto front, and measure how far policies are from it."""
-    load_engine()
     from queuesmith.learning.pareto import FrontSearch, pareto_front
     from queuesmith.report.group_waits import waits_to_dict
     from queuesmith.schedule.objective import Objective

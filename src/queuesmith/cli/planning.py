@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
 from queuesmith.cli.output import (
     Format,
@@ -112,7 +111,6 @@ def gap(
 
     The policies are the candidates of dynp(...), or FCFS, SJF and LJF under another policy.
     """
-    load_engine()
     from queuesmith.engine import simulate
     from queuesmith.figures.page import write_figures
     from queuesmith.planning import gap as study

@@ -12,7 +12,6 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.choices import ChoiceOptions, as_rows
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
     CountingOptions,
@@ -84,7 +83,6 @@ def simulate(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under one policy."""
-    load_engine()
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
     from queuesmith.study.grading import grade_of
@@ -274,7 +272,6 @@ def _compare(
     workers: int | None = None,
     other: Engine | None = None,
 ) -> Comparison:
-    load_engine()
     from queuesmith.report import compare
 
     measured = own_metrics(metrics)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.learning import LearnerOptions, wait_factor
 from queuesmith.cli.options import (
     FormatOption,
@@ -40,7 +39,6 @@ def roll(
     format: FormatOption = Format.table,
 ) -> None:
     """Learn on months 1 to k, judge on month k + 1: what learning again each month would bring."""
-    load_engine()
     from queuesmith.learning.rolling import roll
 
     wanted = None if objective is None else own_metric(objective)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import LogOrDemo, MachineOptions, with_options
 from queuesmith.cli.output import tell
 from queuesmith.cli.trust import Trust, chosen_policies
@@ -57,7 +56,6 @@ def serve(
     trust: Trust = False,
 ) -> None:
     """Open the what-if page: turn the knobs of policies, see who waits."""
-    load_engine()
     from queuesmith.web.logs import BUILT_IN
     from queuesmith.web.server import DEFAULT_POLICIES, ServeOptions, check_installed, serve
 

@@ -13,7 +13,6 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.group_waits import print_group_waits
 from queuesmith.cli.help import PanelGroup
 from queuesmith.cli.options import FormatOption, Quiet, with_options
@@ -132,7 +131,6 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Compute what of a study is not done yet; after any kind of end, the same goes on."""
-    load_engine()
     from queuesmith.campaign import read_study, run_study
 
     check_targets(out)
@@ -240,7 +238,6 @@ def _folder(file: Path, folder: Path | None) -> Path:
 
 
 def _results(file: Path, folder: Path | None) -> Results:
-    load_engine()
     from queuesmith.campaign import read_results, read_study
 
     return read_results(read_study(file), _folder(file, folder))

@@ -11,7 +11,6 @@ import typer
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import entry
 from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
-from queuesmith.cli.engine import load_engine
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import (
     Format,
@@ -88,7 +87,6 @@ def sweep(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under all settings of the knobs alpha, beta and gamma."""
-    load_engine()
     from queuesmith.knobs import save_sweep
     from queuesmith.knobs.sweep_files import check_suffix
 
@@ -251,7 +249,6 @@ def retune(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under knobs that are searched anew every so often."""
-    load_engine()
     from queuesmith.knobs.retuning import held_out, verdict
     from queuesmith.knobs.retuning import retune as tune
 

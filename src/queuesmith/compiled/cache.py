@@ -9,9 +9,11 @@ any of them begins a new folder; a change of another kernel does not.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sys
 import time
@@ -24,6 +26,14 @@ from queuesmith.compiled.inside_numba import config
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The files whose kernels and constants compiled code of other files may use.
 KERNEL_SOURCES = ("compiled/*.py", "**/kernels/*.py")
+#: A statement that imports, with the lines of its brackets.
+IMPORT = re.compile(
+    r"(?:^|[;:])[ \t]*("
+    r"from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n(;]+)"
+    r"|import[ \t]+[^\n;]+"
+    r")",
+    re.MULTILINE,
+)
 #: When this process began to read sources. What was written later may not be what it has read.
 BEGAN = time.time()
 #: Seconds after which nobody is thought to be still writing to an old folder.
@@ -116,10 +126,9 @@ def _named_sources(package: Path, text: str, module: str) -> tuple[Path, ...]:
 
     Entries share most of their files, so what a text imports is found once.
     """
-    statements = _statements(parse(text))
     paths = {
         package.parent.joinpath(*name.split("."))
-        for node in statements
+        for node in imports(text)
         for name in _named(node, module)
     }
     return tuple(
@@ -130,12 +139,19 @@ def _named_sources(package: Path, text: str, module: str) -> tuple[Path, ...]:
     )
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements below a node; expressions, which are most of a file, import nothing."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.expr):
-            yield child
-            yield from _statements(child)
+def imports(text: str) -> list[ast.stmt]:
+    """Return the import statements of a text of Python.
+
+    They are found by their first word, at the beginning of a line or after ``;`` or ``:``, since to
+    parse all files of an entry would take longer than to load it. A sentence that begins with
+    "from" or "import" is no Python; an example in a docstring names a file too many, which does no
+    harm.
+    """
+    found: list[ast.stmt] = []
+    for words in IMPORT.findall(text.replace("\\\n", " ")):
+        with contextlib.suppress(SyntaxError):
+            found += parse(words).body
+    return found
 
 
 def _named(node: ast.AST, module: str) -> Iterator[str]:

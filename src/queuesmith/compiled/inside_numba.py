@@ -27,6 +27,7 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 
 from queuesmith.compiled.passes import KernelCompiler
 from queuesmith.compiled.shortcuts import fewer_collections, quietly, refreshing_once, signatures
@@ -279,11 +280,28 @@ def _keep(dispatcher: Any, folder: Path) -> None:
             dispatcher.enable_caching()
         finally:
             config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
-    save = dispatcher._cache.save_overload
+    _keep_what_is_needed(dispatcher._cache)
+
+
+def _keep_what_is_needed(cache: Any) -> None:
+    """Let a cache write what a process needs to call the code, and import no more to load it."""
+    save, reduce = cache.save_overload, cache._impl.reduce
 
     def save_if_possible(*machine_code: Any) -> None:
         # A full disk costs the next process its time, not this one its work.
         with contextlib.suppress(OSError):
             save(*machine_code)
 
-    dispatcher._cache.save_overload = save_if_possible
+    def reduced(compiled: Any) -> Any:
+        # To load an environment its module is imported, and most have no constant in them.
+        *others, environments = reduce(compiled)
+        return *others, tuple(each for each in environments if each.consts)
+
+    def load_alone(signature: Any, context: Any) -> Any:
+        # Numba would first import all that it is able to compile: 0.3 s.
+        rtsys.initialize(context)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, context)
+
+    cache.save_overload, cache._impl.reduce = save_if_possible, reduced
+    cache.load_overload = load_alone

@@ -115,8 +115,7 @@ def solve_oas(
     whole_number("the number of workers", workers, 1, "Give for example 2.")
     whole_number("the seed", seed, 0, "Give for example 0.")
     check_fits(federation, jobs, saturation)
-    for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
-        solver_library(module)
+    _load_libraries(len(jobs))
     load_kernels(len(jobs))
     began = time.perf_counter()
     starts = _starts(federation, jobs, saturation, start, began + START_SHARE * seconds)
@@ -136,6 +135,13 @@ def solve_oas(
         for search in searches:
             improve_by_count(search, -(-steps // len(searches)))
     return _result(incumbent, saturation)
+
+
+def _load_libraries(jobs: int) -> None:
+    """Import what a search needs before its clock starts: few jobs need no CP-SAT."""
+    solver_library("scipy.optimize")
+    if jobs > AT_ONCE_JOBS:
+        solver_library("ortools.sat.python.cp_model")
 
 
 def new_incumbent(
