@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
-from queuesmith.engine.asked import asked_by, own_columns
+from queuesmith.engine.asked import own_columns
 from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
 from queuesmith.engine.kernels.node_order_replay import run_fixed_on_nodes, run_queue_on_nodes
 from queuesmith.engine.kernels.node_state import (
@@ -18,10 +18,9 @@ from queuesmith.engine.kernels.node_state import (
     STUCK,
     NodeReplay,
 )
-from queuesmith.engine.kernels.replay import new_replay
 from queuesmith.engine.kernels.strategy_queue import score_nobody
 from queuesmith.engine.node_packing import node_replay
-from queuesmith.engine.order_replay import BACKFILL_CODES
+from queuesmith.engine.order_replay import BACKFILL_CODES, replay_under
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
 from queuesmith.policy.policy import Policy
@@ -48,16 +47,7 @@ class NodeOrderRun:
         planned = self._backfill > EASY
         self._in_line = order.fixed and not planned
         load(run_fixed_on_nodes if self._in_line else run_queue_on_nodes)
-        replay = new_replay(
-            packed.jobs,
-            packed.cluster.cores,
-            packed.usage([order]),
-            rank=None if planned else self._rank,
-            keep=packed.keep(policy.keep),
-            scored=not order.fixed,
-            planned=planned,
-            asked=asked_by(packed.log, [] if order.fixed else [order]),
-        )
+        replay = replay_under(policy, packed, self._rank)
         self._state = node_replay(replay, packed, planned=planned, keeps=[policy.keep])
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth

@@ -51,6 +51,21 @@ BACKFILL_CODES = {
 }
 
 
+def replay_under(policy: Policy, packed: Packed, rank: NDArray[np.int64] | None) -> Any:
+    """Return the beginning of a replay under an order and a backfill: a kernel's bundle."""
+    order, planned = policy.order, BACKFILL_CODES[policy.backfill] > EASY
+    return new_replay(
+        packed.jobs,
+        packed.cluster.cores,
+        packed.usage([order]),
+        rank=None if planned else rank,
+        keep=packed.keep(policy.keep),
+        scored=not order.fixed,
+        planned=planned,
+        asked=asked_by(packed.log, [] if order.fixed else [order]),
+    )
+
+
 class OrderRun:
     """The state of such a replay, and how it is run."""
 
@@ -66,17 +81,7 @@ class OrderRun:
         self._entry = _entry(order.fixed, policy.backfill)
         load(self._entry)
         self._manner = _manner(packed, policy.backfill)
-        planned = BACKFILL_CODES[policy.backfill] > EASY
-        self._replay = new_replay(
-            packed.jobs,
-            packed.cluster.cores,
-            packed.usage([order]),
-            rank=None if planned else self._rank,
-            keep=packed.keep(policy.keep),
-            scored=not order.fixed,
-            planned=planned,
-            asked=asked_by(packed.log, [] if order.fixed else [order]),
-        )
+        self._replay = replay_under(policy, packed, self._rank)
         if policy.depth is not None:
             self.counters[DEPTH] = policy.depth
         if self._entry is run_changing and rises(order):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.learning.cma_library import CmaSearch
-from queuesmith.learning.encoding import Encoding, Vector
-from queuesmith.learning.method import Best, Learning, RuleBases
+from queuesmith.learning.encoding import Vector
+from queuesmith.learning.method import Best, Learning, WholeRuleBases
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
@@ -21,7 +20,7 @@ from queuesmith.study.judgement import comparable
 
 
 @dataclass(frozen=True)
-class Cma(RuleBases):
+class Cma(WholeRuleBases):
     """CMA-ES over fuzzy rule bases, all of whose numbers are continuous.
 
     Every number is measured in the range of its feature, or in the strongest weight; weights are
@@ -68,16 +67,6 @@ class Cma(RuleBases):
     def evaluations(self) -> int:
         """The start, and lambda in each generation."""
         return 1 + self.offspring * self.generations
-
-    @cached_property
-    def encoding(self) -> Encoding:
-        """How vectors stand for rule bases."""
-        return Encoding(self.rules, self.features, len(self.strategies))
-
-    @cached_property
-    def offered(self) -> tuple[Policy, ...]:
-        """The strategies."""
-        return tuple(Policy.parse(text) for text in self.strategies)
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Let CMA-ES search; return the best rule base that was ever judged."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from queuesmith.base.checks import whole_number
-from queuesmith.learning.encoding import Encoding, Vector
-from queuesmith.learning.method import Best, Learning, RuleBases
+from queuesmith.learning.encoding import Vector
+from queuesmith.learning.method import Best, Learning, RuleBases, WholeRuleBases
 from queuesmith.learning.species import Brood, Mutation, Species
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.policy import Policy
@@ -118,7 +117,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Pittsburgh(Evolution):
+class Pittsburgh(Evolution, WholeRuleBases):
     """An evolution strategy whose individuals are complete rule bases.
 
     Parameters
@@ -134,16 +133,6 @@ class Pittsburgh(Evolution):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._policy(self.encoding.random(np.random.default_rng(0)))  # what is wrong is told now
-
-    @cached_property
-    def encoding(self) -> Encoding:
-        """How vectors stand for rule bases; 270 numbers by default."""
-        return Encoding(self.rules, self.features, len(self.strategies))
-
-    @cached_property
-    def offered(self) -> tuple[Policy, ...]:
-        """The strategies."""
-        return tuple(Policy.parse(text) for text in self.strategies)
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Let rule bases compete for all generations; return the best that was ever judged."""

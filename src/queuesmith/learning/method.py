@@ -11,11 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from queuesmith.base.errors import UsageError
+from queuesmith.learning.encoding import Encoding
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import always
@@ -83,6 +85,23 @@ class RuleBases(Method):
         if isinstance(strategy, Policy) and strategy in offered:
             return always(strategy, offered, self.features)
         return strategy
+
+
+class WholeRuleBases(RuleBases):
+    """What those have in common whose vectors are whole rule bases."""
+
+    rules: int
+    strategies: tuple[str, ...]
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """How vectors stand for rule bases; 270 numbers by default."""
+        return Encoding(self.rules, self.features, len(self.strategies))
+
+    @cached_property
+    def offered(self) -> tuple[Policy, ...]:
+        """The strategies."""
+        return tuple(Policy.parse(text) for text in self.strategies)
 
 
 class Best:

@@ -3,7 +3,6 @@
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, INTS, REALS, SMALL_INTS
 from queuesmith.engine.kernels.constants import (
     CANCEL,
     ENDING,
@@ -27,31 +26,17 @@ from queuesmith.engine.kernels.node_strategy_queue import (
     start_the_only_one,
 )
 from queuesmith.engine.kernels.replay import SCORER_TYPE
-from queuesmith.engine.kernels.rule_based_lines import UPKEEP_TYPE
 from queuesmith.engine.kernels.rule_based_replay import (
     DESCRIBE_TYPE,
-    RuleBasedReplay,
-    Tally,
     choose_strategy,
     count_ended,
     forget_ended,
+    rule_based_type,
     tally_waiting,
 )
-from queuesmith.engine.kernels.rules import RULES_TYPE
 from queuesmith.engine.kernels.strategy_queue import join_pool
 
-NODE_RULE_BASED_TYPE = types.NamedTuple(
-    [
-        NODE_STRATEGY_QUEUE_TYPE,
-        UPKEEP_TYPE,
-        types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
-        RULES_TYPE,
-        RULES_TYPE,
-        REALS,
-        INTS,
-    ],
-    RuleBasedReplay,
-)
+NODE_RULE_BASED_TYPE = rule_based_type(NODE_STRATEGY_QUEUE_TYPE)
 
 
 @kernel

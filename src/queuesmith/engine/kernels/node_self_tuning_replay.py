@@ -4,12 +4,10 @@ import numpy as np
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS, INTS, REAL_TABLE, REALS, TRUTHS
 from queuesmith.engine.kernels.constants import (
     ACTIVE,
     CANCEL,
     DECISIONS,
-    ENDING,
     FREE,
     NEVER,
     STARTED,
@@ -28,34 +26,16 @@ from queuesmith.engine.kernels.node_state import BOOKED_ENDS, over_limit
 from queuesmith.engine.kernels.node_strategy_queue import NODE_STRATEGY_QUEUE_TYPE
 from queuesmith.engine.kernels.replay import SCORER_TYPE
 from queuesmith.engine.kernels.self_tuning_replay import (
-    PLAN_ARTWW,
-    PLAN_MAKESPAN,
-    PLAN_RESPONSE,
-    PLAN_SLDWA,
-    PLAN_SLOWDOWN,
-    PLAN_USE,
     PLAN_VALUE_TYPE,
-    PLAN_WAIT,
-    Booking,
-    SelfTuningReplay,
+    add_response,
     choose_candidate,
+    end_measures,
+    self_tuning_type,
+    still_busy,
 )
 from queuesmith.engine.kernels.strategy_queue import join_pool, queue_sorted, take_out_started
 
-NODE_SELF_TUNING_TYPE = types.NamedTuple(
-    [
-        NODE_STRATEGY_QUEUE_TYPE,
-        types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking),
-        FROZEN_INTS,
-        FROZEN_REALS,
-        REALS,
-        REAL_TABLE,
-        INTS,
-        INTS,
-        INTS,
-    ],
-    SelfTuningReplay,
-)
+NODE_SELF_TUNING_TYPE = self_tuning_type(NODE_STRATEGY_QUEUE_TYPE)
 
 
 @kernel
@@ -66,12 +46,8 @@ def measure_plan_on_nodes(tuning, now, cores):
     """
     state, measures = tuning.pool.replay, tuning.measures
     jobs, queue, counters = state.jobs, state.queue, state.counters
-    widths, areas, busy, horizon, count = 0.0, 0.0, 0.0, now, 0
-    for i in range(counters[ENDING]):
-        job = state.running.job[i]
-        due = state.start[job] + jobs.walltime[job]
-        horizon = max(horizon, due)
-        busy += float(due - now) * jobs.cores[job]
+    widths, areas, count = 0.0, 0.0, 0
+    horizon, busy = still_busy(state, now)
     measures[:] = 0.0
     counters[BOOKED_ENDS] = 0
     for i in range(counters[TAIL]):
@@ -87,21 +63,12 @@ def measure_plan_on_nodes(tuning, now, cores):
         widths += width
         areas += float(walltime) * width
         horizon = max(horizon, begin + walltime)
-        measures[PLAN_ARTWW] += response * width
-        measures[PLAN_SLDWA] += response * width  # slowdown times area, and no rounding
-        measures[PLAN_RESPONSE] += response
-        measures[PLAN_WAIT] += response - walltime
-        measures[PLAN_SLOWDOWN] += response / walltime
+        add_response(measures, response, walltime, width)
     counters[BOOKED_ENDS] = 0
     reserve_nothing(counters)
     if count == 0:
         return False
-    measures[PLAN_ARTWW] /= widths
-    measures[PLAN_SLDWA] /= areas
-    for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):
-        measures[mean] /= count
-    measures[PLAN_MAKESPAN] = horizon - now
-    measures[PLAN_USE] = (busy + areas) / (float(cores) * (horizon - now))
+    end_measures(measures, widths, areas, count, busy, horizon - now, cores)
     return True
 
 

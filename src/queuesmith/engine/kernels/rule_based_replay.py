@@ -54,18 +54,14 @@ class RuleBasedReplay(NamedTuple):
     count: Any  # how often each strategy was chosen
 
 
-RULE_BASED_TYPE = types.NamedTuple(
-    [
-        STRATEGY_QUEUE_TYPE,
-        UPKEEP_TYPE,
-        types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally),
-        RULES_TYPE,
-        RULES_TYPE,
-        REALS,
-        INTS,
-    ],
-    RuleBasedReplay,
-)
+def rule_based_type(queue: types.NamedTuple) -> types.NamedTuple:
+    """Return the type of a replay under a rule base, with this type of queue."""
+    tally = types.NamedTuple([REALS, REALS, SMALL_INTS, FROZEN_INTS], Tally)
+    parts = [queue, UPKEEP_TYPE, tally, RULES_TYPE, RULES_TYPE, REALS, INTS]
+    return types.NamedTuple(parts, RuleBasedReplay)
+
+
+RULE_BASED_TYPE = rule_based_type(STRATEGY_QUEUE_TYPE)
 
 # What a State has, field by field, and the room for the features' values.
 DESCRIBE_TYPE = void(int64, int64, int64, int64, int64, int64, float64, REALS, float64, REALS)

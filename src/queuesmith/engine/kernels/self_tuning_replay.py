@@ -67,20 +67,14 @@ class SelfTuningReplay(NamedTuple):
     waiting: Any  # how many jobs were planned in each step
 
 
-SELF_TUNING_TYPE = types.NamedTuple(
-    [
-        STRATEGY_QUEUE_TYPE,
-        types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking),
-        FROZEN_INTS,
-        FROZEN_REALS,
-        REALS,
-        REAL_TABLE,
-        INTS,
-        INTS,
-        INTS,
-    ],
-    SelfTuningReplay,
-)
+def self_tuning_type(queue: types.NamedTuple) -> types.NamedTuple:
+    """Return the type of a replay under the self-tuning planner, with this type of queue."""
+    bookings = types.NamedTuple([INTS, INTS, INTS, INTS, TRUTHS], Booking)
+    parts = [queue, bookings, FROZEN_INTS, FROZEN_REALS, REALS, REAL_TABLE, INTS, INTS, INTS]
+    return types.NamedTuple(parts, SelfTuningReplay)
+
+
+SELF_TUNING_TYPE = self_tuning_type(STRATEGY_QUEUE_TYPE)
 PLAN_VALUE_TYPE = float64(REALS)
 
 
@@ -139,18 +133,46 @@ def begin_plan_around(tuning, now):
 
 
 @kernel
+def still_busy(replay, now):
+    """Return when the last running job is due, and the work of all of them until then."""
+    jobs, horizon, busy = replay.jobs, now, 0.0
+    for i in range(replay.counters[ENDING]):
+        job = replay.running.job[i]
+        due = replay.start[job] + jobs.walltime[job]
+        horizon = max(horizon, due)
+        busy += float(due - now) * jobs.cores[job]
+    return horizon, busy
+
+
+@kernel
+def add_response(measures, response, walltime, width):
+    """Add a planned job to the sums of which measures are made."""
+    measures[PLAN_ARTWW] += response * width
+    measures[PLAN_SLDWA] += response * width  # slowdown times area, and no rounding
+    measures[PLAN_RESPONSE] += response
+    measures[PLAN_WAIT] += response - walltime
+    measures[PLAN_SLOWDOWN] += response / walltime
+
+
+@kernel
+def end_measures(measures, widths, areas, count, busy, span, cores):
+    """Make measures of the sums over all planned jobs: so many, with these widths and areas."""
+    measures[PLAN_ARTWW] /= widths
+    measures[PLAN_SLDWA] /= areas
+    for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):
+        measures[mean] /= count
+    measures[PLAN_MAKESPAN] = span
+    measures[PLAN_USE] = (busy + areas) / (float(cores) * span)
+
+
+@kernel
 def measure_plan(tuning, now, cores):
     """Plan the whole queue, in its order, and measure the plan by the walltimes."""
     replay, plan, measures = tuning.pool.replay, tuning.pool.plan, tuning.measures
     jobs, queue, counters = replay.jobs, replay.queue, replay.counters
     begin_plan_around(tuning, now)
     widths = areas = 0.0
-    horizon, busy = now, 0.0
-    for i in range(counters[ENDING]):
-        job = replay.running.job[i]
-        due = replay.start[job] + jobs.walltime[job]
-        horizon = max(horizon, due)
-        busy += float(due - now) * jobs.cores[job]
+    horizon, busy = still_busy(replay, now)
     measures[:] = 0.0
     for i in range(counters[TAIL]):
         walltime, width = queue.walltime[i], queue.cores[i]
@@ -160,18 +182,8 @@ def measure_plan(tuning, now, cores):
         widths += width
         areas += float(walltime) * width
         horizon = max(horizon, begin + walltime)
-        measures[PLAN_ARTWW] += response * width
-        measures[PLAN_SLDWA] += response * width  # slowdown times area, and no rounding
-        measures[PLAN_RESPONSE] += response
-        measures[PLAN_WAIT] += response - walltime
-        measures[PLAN_SLOWDOWN] += response / walltime
-    count = counters[TAIL]
-    measures[PLAN_ARTWW] /= widths
-    measures[PLAN_SLDWA] /= areas
-    for mean in (PLAN_RESPONSE, PLAN_WAIT, PLAN_SLOWDOWN):
-        measures[mean] /= count
-    measures[PLAN_MAKESPAN] = horizon - now
-    measures[PLAN_USE] = (busy + areas) / (float(cores) * (horizon - now))
+        add_response(measures, response, walltime, width)
+    end_measures(measures, widths, areas, counters[TAIL], busy, horizon - now, cores)
     counters[STEPS] = 0
 
 
