@@ -208,18 +208,19 @@ class _Conversation:
         objectives: int,
         generator: np.random.Generator,
     ) -> None:
-        library = _library()
+        extra_library("pymoo", "tune", "the front")
+        from pymoo.core.problem import Problem
+
         chance = generator.random((search.population, offline.length))
         known = offline.known_vectors()[: search.population // 2]
         first = np.array([*known, *chance])[: search.population]
-        self._problem = library.Problem(n_var=offline.length, n_obj=objectives, xl=0.0, xu=1.0)
-        self._algorithm = _algorithm(library, search, objectives, first)
+        self._problem = Problem(n_var=offline.length, n_obj=objectives, xl=0.0, xu=1.0)
+        self._algorithm = _algorithm(search, objectives, first)
         self._algorithm.setup(
             self._problem,
             termination=("n_gen", search.generations),
             seed=int(generator.integers(2**31)),
         )
-        self._library = library
         self._asked: Any = None
 
     @property
@@ -231,51 +232,35 @@ class _Conversation:
         return np.asarray(self._asked.get("X"), dtype=np.float64)
 
     def tell(self, values: Floats) -> None:
-        answered = self._library.StaticProblem(self._problem, F=values)
-        self._library.Evaluator().eval(answered, self._asked)
+        from pymoo.core.evaluator import Evaluator
+        from pymoo.problems.static import StaticProblem
+
+        Evaluator().eval(StaticProblem(self._problem, F=values), self._asked)
         self._algorithm.tell(infills=self._asked)
 
 
-def _algorithm(library: Any, search: FrontSearch, objectives: int, first: Floats) -> Any:
+def _algorithm(search: FrontSearch, objectives: int, first: Floats) -> Any:
+    """Return the algorithm; only that of many objectives imports SciPy, which takes long."""
     if search.algorithm == "nsga2":
-        return library.NSGA2(pop_size=search.population, sampling=first)
-    return library.NSGA3(
-        _directions(library, objectives, search.population),
-        pop_size=search.population,
-        sampling=first,
-    )
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+
+        return NSGA2(pop_size=search.population, sampling=first)
+    from pymoo.algorithms.moo.nsga3 import NSGA3
+
+    directions = _directions(objectives, search.population)
+    return NSGA3(directions, pop_size=search.population, sampling=first)
 
 
-def _directions(library: Any, objectives: int, most: int) -> Any:
+def _directions(objectives: int, most: int) -> Any:
     """Return evenly spread reference directions, as many as the population has room for."""
+    from pymoo.util.ref_dirs import get_reference_directions
+
     partitions, chosen = 1, None
     while True:
-        spread = library.directions("das-dennis", objectives, n_partitions=partitions)
+        spread = get_reference_directions("das-dennis", objectives, n_partitions=partitions)
         if chosen is not None and len(spread) > most:
             return chosen
         partitions, chosen = partitions + 1, spread
-
-
-@dataclass(frozen=True)
-class _Library:
-    NSGA2: Any
-    NSGA3: Any
-    Problem: Any
-    StaticProblem: Any
-    Evaluator: Any
-    directions: Any
-
-
-def _library() -> _Library:
-    extra_library("pymoo", "tune", "the front")
-    from pymoo.algorithms.moo.nsga2 import NSGA2
-    from pymoo.algorithms.moo.nsga3 import NSGA3
-    from pymoo.core.evaluator import Evaluator
-    from pymoo.core.problem import Problem
-    from pymoo.problems.static import StaticProblem
-    from pymoo.util.ref_dirs import get_reference_directions
-
-    return _Library(NSGA2, NSGA3, Problem, StaticProblem, Evaluator, get_reference_directions)
 
 
 class _Watch:
