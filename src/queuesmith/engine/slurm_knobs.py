@@ -27,6 +27,8 @@ def knobs(workload: Workload, settings: SlurmSettings) -> Ints:
         *(workload.epoch or 0, settings["start_delay"], settings["completion_delay"]),
         *(settings.backfills, settings.clock_offset(first), settings["batch_sched_delay"]),
         *(or_endless("bf_node_space_size"), settings.kill_delay, not settings.before_20_02),
+        *(settings["requeue_delay"], settings["preempt_reorder_count"]),
+        *(settings["preempt_strict_order"], settings["preempt_youngest_first"]),
     ]
     assert len(values) == KNOBS
     return frozen(np.array([int(value) for value in values], np.int64))

@@ -11,6 +11,16 @@ from typing import Any
 from queuesmith.base.errors import PolicyError
 from queuesmith.base.registry import known
 from queuesmith.cluster.config_lines import config_lines
+from queuesmith.cluster.preemption import (
+    BY_PARTITION,
+    BY_QOS,
+    CANCEL,
+    NONE,
+    OFF,
+    REQUEUE,
+    TYPES,
+    mode_of,
+)
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy
 from queuesmith.policy.writing import split_outside
 from queuesmith.workload.slurm_text import duration
@@ -33,8 +43,13 @@ SCHEDULING = {
     "batch_sched_delay": 3.0,
     "default_queue_depth": 100.0,
     "sched_interval": 60.0,
+    "preempt_reorder_count": 1.0,
+    "preempt_strict_order": 0.0,
+    "preempt_youngest_first": 0.0,
 }
 _OLD_NAMES = {"max_job_bf": "bf_max_job_test"}
+#: Those that stand there without a value; 1 here.
+_BARE_WORDS = ("preempt_strict_order", "preempt_youngest_first")
 #: Keywords of slurm.conf that are numbers or times, in seconds.
 PRIORITIES = {
     "PriorityWeightAge": 0.0,
@@ -48,8 +63,9 @@ PRIORITIES = {
     "FairShareDampeningFactor": 1.0,
     "KillWait": 30.0,
     "OverTimeLimit": 0.0,
+    "PreemptExemptTime": 0.0,
 }
-_TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife", "PriorityCalcPeriod")
+_TIMES = ("PriorityMaxAge", "PriorityDecayHalfLife", "PriorityCalcPeriod", "PreemptExemptTime")
 #: Keywords that are words.
 _WORDS = {
     "SchedulerType": "sched/backfill",
@@ -59,10 +75,19 @@ _WORDS = {
     "PriorityWeightTRES": "",
     "FastSchedule": "",
     "BOOT_TIME": "",
+    "PreemptType": NONE,
+    "PreemptMode": OFF,
+    "JobRequeue": "1",
 }
 #: How long the machine takes for what a replay does at once, in seconds, and how long before the
-#: first submission the clocks of the backfill and of priorities began.
-DELAYS = {"start_delay": 0.0, "completion_delay": 0.0, "clock_offset": 0.0}
+#: first submission the clocks of the backfill and of priorities began. A job that was requeued can
+#: start again a second after its credential has expired, which lasts for two minutes.
+DELAYS = {
+    "start_delay": 0.0,
+    "completion_delay": 0.0,
+    "clock_offset": 0.0,
+    "requeue_delay": 121.0,
+}
 #: What must be above 0, for something happens again and again after so many seconds.
 _PERIODS = ("bf_interval", "bf_resolution", "sched_interval", "PriorityCalcPeriod")
 _ABOVE_ZERO = (*_PERIODS, "FairShareDampeningFactor")
@@ -92,6 +117,7 @@ class Slurm(AnyPolicy):
     def __post_init__(self) -> None:
         for name in self.parameters:
             known("parameter of slurm(...) called", name, NAMES, error=PolicyError)
+        _check_preemption(self.parameters)
         self.settings({})
 
     def __str__(self) -> str:
@@ -173,6 +199,8 @@ class Slurm(AnyPolicy):
         spelled = {name.lower(): name for name in NAMES}
         stated = {spelled.get(name.lower(), name): value for name, value in stated.items()}
         stated |= _scheduler_parameters(stated.get("SchedulerParameters", ""))
+        stated |= _preempt_parameters(stated.get("PreemptParameters", ""))
+        stated |= _requeue_delay(stated.get("AuthInfo", ""))
         stated |= self.parameters
         numbers = {
             name: _number(name, stated[name]) if name in stated else value
@@ -215,6 +243,12 @@ class SlurmSettings:
     def backfills(self) -> bool:
         """Whether there is a backfill scheduler at all."""
         return "builtin" not in self.words["SchedulerType"].lower()
+
+    @property
+    def preempts(self) -> bool:
+        """Whether jobs can be stopped so that others can start, as far as settings tell."""
+        kind, mode = self.words["PreemptType"].lower(), mode_of(self.words["PreemptMode"])
+        return kind in (BY_PARTITION, BY_QOS) and mode != OFF
 
     @property
     def multifactor(self) -> bool:
@@ -270,7 +304,8 @@ class SlurmSettings:
 
 def _read(path: str) -> dict[str, str]:
     """Return the settings of a slurm.conf that are about scheduling."""
-    wanted = {name.lower(): name for name in (*NAMES, "SchedulerParameters")}
+    lists = ("SchedulerParameters", "PreemptParameters", "AuthInfo")
+    wanted = {name.lower(): name for name in (*NAMES, *lists)}
     found = {}
     for line in config_lines(Path(path), error=PolicyError):
         for keyword, value in line.values.items():
@@ -286,7 +321,31 @@ def _scheduler_parameters(text: str) -> dict[str, str]:
         name = _OLD_NAMES.get(name, name)
         if equals and name in SCHEDULING:
             found[name] = value
+        elif name in _BARE_WORDS:
+            found[name] = "1"
     return found
+
+
+def _preempt_parameters(text: str) -> dict[str, str]:
+    """Read ``PreemptParameters``, whose words older versions have in ``SchedulerParameters``."""
+    return _scheduler_parameters(",".join(f"preempt_{part.strip()}" for part in text.split(",")))
+
+
+def _requeue_delay(text: str) -> dict[str, str]:
+    """Read from ``AuthInfo`` how long a job that was requeued waits before it can start again."""
+    parts = (part.strip().partition("=") for part in text.split(","))
+    seconds = next((value for name, _, value in parts if name.lower() == "cred_expire"), "")
+    return {"requeue_delay": str(int(seconds) + 1)} if seconds.isdecimal() else {}
+
+
+def _check_preemption(parameters: Mapping[str, str]) -> None:
+    """Refuse a kind of preemption that is given here and that a replay does not know."""
+    kind = parameters.get("PreemptType", NONE)
+    known("PreemptType", kind, TYPES, error=PolicyError)
+    mode = parameters.get("PreemptMode", OFF)
+    known("PreemptMode", mode.upper(), (OFF, REQUEUE, CANCEL), error=PolicyError)
+    requeue = parameters.get("JobRequeue", "1")
+    known("JobRequeue", requeue, ("0", "1"), error=PolicyError)
 
 
 def _number(name: str, text: str) -> float:
@@ -299,6 +358,8 @@ def _number(name: str, text: str) -> float:
         value = float("nan")
     if name == "PriorityMaxAge" and value < 0:
         return float(2**32 - 1)  # unlimited
+    if name == "PreemptExemptTime" and value < 0:
+        return 0.0
     least = 1 if name in _PERIODS or name == "PriorityMaxAge" else 0
     if name == "FairShareDampeningFactor":
         least = 1
