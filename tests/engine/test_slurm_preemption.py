@@ -63,6 +63,7 @@ def test_a_job_of_a_higher_tier_has_one_of_a_lower_requeued():
     assert runs(schedule) == [[(0, 10), (131, 431)], [(0, 300)], [(13, 63)]]
     assert schedule.start.tolist() == [131, 0, 13] and schedule.wait.tolist() == [131, 0, 3]
     assert schedule.runtime.tolist() == [300, 300, 50]
+    assert schedule.lost_work == 40.0
 
 
 def test_a_job_that_is_cancelled_for_another_ends_there():
