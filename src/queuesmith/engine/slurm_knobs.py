@@ -6,7 +6,7 @@ import numpy as np
 
 from queuesmith.engine.kernels.slurm_state import KNOBS
 from queuesmith.engine.slurm_worth import Floats, frozen
-from queuesmith.policy.slurm import ENDLESS, SlurmSettings
+from queuesmith.policy.slurm_settings import ENDLESS, SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 

@@ -41,7 +41,7 @@ from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_nodes import by_name, node_table, nothing_held
 from queuesmith.engine.slurm_preempting import no_preemption, preemption, rules_of
 from queuesmith.engine.slurm_worth import fair_shares, frozen, whole, worth
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 

@@ -28,7 +28,7 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmReplay,
 )
 from queuesmith.engine.slurm_worth import frozen
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload.workload import Ints
 
 _MODES = {REQUEUE: REQUEUED, CANCEL: ENDED_FOR_GOOD}

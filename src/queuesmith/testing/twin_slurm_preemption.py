@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from queuesmith.cluster.preemption import CANCEL, REQUEUE
 from queuesmith.engine.slurm_preempting import rules_of
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.testing.twin_slurm_nodes import NodeTask, SlurmNodesTwin
 
 
