@@ -9,7 +9,7 @@ import pytest
 
 from queuesmith import Cluster, Policy, Schedule, Workload, simulate, verify
 from queuesmith.cluster.toml import machine_of_table
-from queuesmith.policy import BACKFILLS, SelfTuning, as_policy
+from queuesmith.policy import BACKFILLS, SelfTuning, Slurm, as_policy
 from queuesmith.schedule.reservations import Request
 from tests.oracle import simulate_slowly
 
@@ -56,6 +56,13 @@ def starts_by_id(schedule):
     return {str(job): start for job, start in pairs}
 
 
+def runs_by_id(schedule):
+    """Return from when to when each job ran, every time that it did."""
+    ids, parts = schedule.workload.id[schedule.parts.job].tolist(), schedule.parts
+    rows = sorted(set(zip(ids, parts.start.tolist(), parts.end.tolist(), strict=True)))
+    return {str(job): [[a, b] for i, a, b in rows if i == job] for job in ids}
+
+
 def requests_of(case):
     asked = case.get("reservations", [])
     return [Request(**{k: v for k, v in row.items() if k != "answer"}) for row in asked]
@@ -76,19 +83,23 @@ def test_engine_and_twin_give_what_was_worked_out_by_hand(replay, case):
     assert starts_by_id(schedule) == case["start"], case["reasoning"]
     answers = {row["id"]: row["answer"] for row in case.get("reservations", [])}
     assert answers_by_id(schedule) == answers, case["reasoning"]
+    if "runs" in case:
+        assert runs_by_id(schedule) == case["runs"], case["reasoning"]
 
 
 @each_case
 def test_the_starts_worked_out_by_hand_are_feasible(case):
     workload = workload_of(case)
     start = [case["start"][str(job)] for job in workload.id]
-    verify(Schedule(workload, Cluster(machine_of(case).cores), start, "by hand"))
+    runs = case.get("runs")  # where jobs may end before their time
+    end = [runs[str(job)][-1][1] for job in workload.id] if runs else None
+    verify(Schedule(workload, Cluster(machine_of(case).cores), start, "by hand", own_end=end))
 
 
 @each_case
 def test_a_case_is_well_formed(case):
     keys = {"name", "policy", "jobs", "start", "reasoning"}
-    assert set(case) - {"reservations"} in (keys | {"cores"}, keys | {"machine"})
+    assert set(case) - {"reservations", "runs"} in (keys | {"cores"}, keys | {"machine"})
     assert 3 <= len(case["jobs"]) <= 8
     for job in case["jobs"]:
         assert set(job) >= NEEDED
@@ -125,4 +136,6 @@ def test_every_backfill_has_a_case():
 def test_nodes_have_cases_of_their_own():
     on_nodes = [case for case in CASES.values() if "machine" in case]
     assert len(on_nodes) >= 8
-    assert {as_policy(case["policy"]).backfill for case in on_nodes} == set(BACKFILLS)
+    policies = [as_policy(case["policy"]) for case in on_nodes]
+    assert {p.backfill for p in policies if isinstance(p, Policy)} == set(BACKFILLS)
+    assert any(isinstance(p, Slurm) for p in policies)

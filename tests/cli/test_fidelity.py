@@ -88,14 +88,14 @@ def test_any_policy_is_graded_on_the_nodes_of_the_machine(run, tmp_path):
 
 def test_several_replays_look_at_other_instants_and_their_mean_is_graded(run, log, tmp_path):
     nodes = "NodeName=n1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"
-    settings = "SchedulerType=sched/backfill\nPreemptType=preempt/qos\n"
+    settings = "SchedulerType=sched/backfill\nPreemptType=preempt/job_prio\n"
     (tmp_path / "slurm.conf").write_text(settings + nodes)
     call = ("fidelity", log, "--machine", tmp_path, "--draws", "3")
     answer = json.loads(run(*call, "--format", "json").out)
-    assert answer["replays"] == 3 and answer["not_followed"] == ["PreemptType=preempt/qos"]
+    assert answer["replays"] == 3 and answer["not_followed"] == ["PreemptType=preempt/job_prio"]
     said = run(*call).out
     assert "Replayed 3 times with other clocks under slurm()" in said
-    assert "Not followed: PreemptType=preempt/qos." in said
+    assert "Not followed: PreemptType=preempt/job_prio." in said
 
 
 def test_a_policy_without_clocks_is_not_replayed_several_times(run, log):

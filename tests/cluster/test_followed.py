@@ -1,5 +1,7 @@
 """What a configuration asks of Slurm that a replay leaves out."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from queuesmith import Workload
@@ -30,15 +32,17 @@ def test_what_is_not_followed_is_named():
         qos=(QualityOfService("night", flags=("NoReserve",)),),
         associations=(Association("bio", limits=Limits(group=Amounts(core_minutes=100))),),
         settings={
-            "PreemptType": "preempt/qos",
+            "PreemptType": "preempt/job_prio",
             "PreemptMode": "SUSPEND,GANG",
+            "PreemptParameters": "reorder_count=2,reclaim_licenses",
             "PriorityFlags": "MAX_TRES,ACCRUE_ALWAYS",
             "SchedulerParameters": "bf_interval=60,assoc_limit_stop,bf_max_time=5",
         },
     )
     assert not_followed(machine) == (
         "PreemptMode=SUSPEND,GANG, jobs that take turns on a node",
-        "PreemptType=preempt/qos",
+        "PreemptParameters=reclaim_licenses",
+        "PreemptType=preempt/job_prio",
         "SchedulerParameters=assoc_limit_stop",
         "SchedulerParameters=bf_max_time",
         "PriorityFlags=ACCRUE_ALWAYS",
@@ -70,4 +74,20 @@ def test_what_jobs_ask_for_and_the_machine_has_not_is_named():
         "license matlab|ansys of 1 job, which the machine has not",
         "--dependency of 1 job",
         "preemption of 2 jobs",
+    )
+    settings = {**machine.settings, "PreemptType": "preempt/qos", "PreemptMode": "CANCEL"}
+    found = not_followed(replace(machine, settings=settings), work)
+    assert found[-1] == "how long 2 jobs would have run that others ended"
+
+
+def test_jobs_that_are_suspended_or_stopped_within_their_qos_are_named():
+    machine = NodeCluster(
+        KINDS,
+        partitions=(Partition("all", "n[1-2]", preempt_mode="suspend"),),
+        qos=(QualityOfService("night", preempt_mode="REQUEUE,WITHIN"),),
+        settings={"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"},
+    )
+    assert not_followed(machine) == (
+        "PreemptMode=suspend of partition all, jobs that are suspended for others",
+        "PreemptMode=REQUEUE,WITHIN of QOS night, jobs that stop others of their own QOS",
     )

@@ -36,9 +36,9 @@ Parent - 'lab'
 User - 'bob':Partition='debug':DefaultAccount='lab':Fairshare=1
 """
 QOS = """\
-Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES|MaxWall|MaxTRESPU|MaxJobsPU|MinTRES
-normal|0|00:00:00||cluster||1.000000|||||
-gpu|50|00:05:00|normal|requeue|DenyOnLimit,OverPartQOS|0.500000|gres/gpu=16|2-00:00:00|cpu=128,gres/gpu=4|8|gres/gpu=1
+Name|Priority|GraceTime|Preempt|PreemptExemptTime|PreemptMode|Flags|UsageFactor|GrpTRES|MaxWall|MaxTRESPU|MaxJobsPU|MinTRES
+normal|0|00:00:00|||cluster||1.000000|||||
+gpu|50|00:05:00|normal|00:10:00|requeue|DenyOnLimit,OverPartQOS|0.500000|gres/gpu=16|2-00:00:00|cpu=128,gres/gpu=4|8|gres/gpu=1
 """
 ASSOC = """\
 Cluster|Account|User|Partition|Share|GrpJobs|GrpTRES|MaxJobs|MaxTRES|MaxSubmit|MaxWall|QOS|Def QOS|
@@ -107,6 +107,7 @@ def test_listings_are_read(told):
     found = told(QOS, ASSOC)
     gpu = found.qos[1]
     assert (gpu.priority, gpu.preempt_mode, gpu.usage_factor) == (50, "requeue", 0.5)
+    assert (gpu.preempt_exempt_time, found.qos[0].preempt_exempt_time) == (600, None)
     assert (gpu.grace_time, gpu.flags) == (300, ("DenyOnLimit", "OverPartQOS"))
     assert gpu.limits.group == Amounts(gpus=16)
     assert gpu.limits.user == Amounts(cores=128, gpus=4, jobs=8)

@@ -87,7 +87,8 @@ def test_slurms_own_weights_are_tuned_as_whole_numbers_that_slurm_takes():
 def test_what_is_tuned_of_slurm_is_written_for_slurm_conf(tmp_path, capsys, monkeypatch):
     from queuesmith import write
     from queuesmith.cli import main
-    from queuesmith.policy.slurm import Slurm, _read
+    from queuesmith.policy.slurm import Slurm
+    from queuesmith.policy.slurm_settings import read_stated
 
     monkeypatch.chdir(tmp_path)
     write(busy_log().head(30), tmp_path / "log.csv")
@@ -99,7 +100,7 @@ def test_what_is_tuned_of_slurm_is_written_for_slurm_conf(tmp_path, capsys, monk
     assert main([*words, "--out", "best.conf"]) == 0
     text = (tmp_path / "best.conf").read_text()
     assert text.startswith("# ") and "PriorityWeightAge=" in text
-    Slurm({n: v for n, v in _read("best.conf").items() if n.startswith("Priority")})
+    Slurm({n: v for n, v in read_stated("best.conf").items() if n.startswith("Priority")})
     capsys.readouterr()
     assert main(["tune", "log.csv", "--policy", "power+easy", "--out", "p.conf"]) == 2
     assert "what is tuned is not slurm(...)" in capsys.readouterr().err

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 from queuesmith.base.words import so_many
 from queuesmith.cluster.licenses import licenses_or_none, machine_licenses
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
+from queuesmith.cluster.preemption import (
+    BY_PARTITION,
+    BY_QOS,
+    OFF,
+    SUSPEND,
+    TYPES,
+    mode_of,
+    mode_words,
+)
 from queuesmith.cluster.requests import reservations
 from queuesmith.workload import Workload
+from queuesmith.workload.preempted import PREEMPTED
 from queuesmith.workload.requests import label_texts
 
 if TYPE_CHECKING:
@@ -18,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Settings that matter where they are not one of these values.
 _OFF = {
-    "PreemptType": ("preempt/none",),
+    "PreemptType": TYPES,
     "PrioritySiteFactorPlugin": ("", "none", "(null)"),
     "PriorityUsageResetPeriod": ("none",),
     "PriorityWeightAssoc": ("0",),
@@ -31,9 +41,9 @@ _SCHEDULER_WORDS = (
     *("bf_max_job_user_part", "bf_max_time", "bf_min_age_reserve", "bf_min_prio_reserve"),
     *("bf_one_resv_per_job", "bf_running_job_reserve", "bf_yield_interval", "defer"),
     *("defer_batch", "max_switch_wait", "nohold_on_prolog_fail", "pack_serial_at_end"),
-    *("partition_job_depth", "preempt_reorder_count", "preempt_strict_order"),
-    *("sched_max_job_start", "whole_hetjob"),
+    *("partition_job_depth", "sched_max_job_start", "whole_hetjob"),
 )
+_PREEMPT_WORDS = ("min_exempt_priority", "reclaim_licenses")
 _PRIORITY_FLAGS = ("ACCRUE_ALWAYS", "CALCULATE_RUNNING", "INCR_ONLY")
 _QOS_FLAGS = ("NoReserve", "OverPartQOS", "RequiresReservation", "UsageFactorSafe")
 _USED_SO_FAR = ("core_minutes", "running_core_minutes", "minutes")
@@ -69,9 +79,16 @@ def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
     waiting = len(_texts(workload, "dependency"))
     if waiting and "eligible_after" not in workload.extra:
         yield f"--dependency of {so_many(waiting, 'job')}"
-    preempted = _texts(workload, "state").count("PREEMPTED")
-    if preempted:
+    preempted = _texts(workload, "state").count(PREEMPTED)
+    if preempted and _preempts(machine):
+        yield f"how long {so_many(preempted, 'job')} would have run that others ended"
+    elif preempted:
         yield f"preemption of {so_many(preempted, 'job')}"
+
+
+def _preempts(machine: NodeCluster) -> bool:
+    kind, mode = (machine.settings.get(name, "") for name in ("PreemptType", "PreemptMode"))
+    return kind.lower() in (BY_PARTITION, BY_QOS) and mode_of(mode) != OFF
 
 
 def _texts(workload: Workload, column: str) -> list[str]:
@@ -83,8 +100,7 @@ def _texts(workload: Workload, column: str) -> list[str]:
 
 
 def _settings(machine: NodeCluster) -> Iterator[str]:
-    if "gang" in machine.settings.get("PreemptMode", "").lower():
-        yield f"PreemptMode={machine.settings['PreemptMode']}, jobs that take turns on a node"
+    yield from _preemption(machine)
     for name, plain in _OFF.items():
         value = machine.settings.get(name, plain[0])
         if value.lower() not in plain:
@@ -94,6 +110,24 @@ def _settings(machine: NodeCluster) -> Iterator[str]:
     yield from (f"SchedulerParameters={word}" for word in _SCHEDULER_WORDS if word in names)
     flags = machine.settings.get("PriorityFlags", "").upper().split(",")
     yield from (f"PriorityFlags={flag}" for flag in _PRIORITY_FLAGS if flag in flags)
+
+
+def _preemption(machine: NodeCluster) -> Iterator[str]:
+    """Say where jobs are suspended for others, or preempted by priority within their QOS."""
+    owners = [("", machine.settings.get("PreemptMode", ""))]
+    owners += [(f" of partition {p.name}", p.preempt_mode or "") for p in machine.partitions]
+    owners += [(f" of QOS {qos.name}", qos.preempt_mode or "") for qos in machine.qos]
+    for owner, text in owners:
+        words = mode_words(text)
+        if "GANG" in words:
+            yield f"PreemptMode={text}{owner}, jobs that take turns on a node"
+        elif SUSPEND in words:
+            yield f"PreemptMode={text}{owner}, jobs that are suspended for others"
+        if "WITHIN" in words or "PRIORITY" in words:
+            yield f"PreemptMode={text}{owner}, jobs that stop others of their own QOS"
+    parts = machine.settings.get("PreemptParameters", "").split(",")
+    names = {part.partition("=")[0].strip().lower() for part in parts}
+    yield from (f"PreemptParameters={word}" for word in _PREEMPT_WORDS if word in names)
 
 
 def _partitions(machine: NodeCluster) -> Iterator[str]:

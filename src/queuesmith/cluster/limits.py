@@ -128,6 +128,8 @@ class QualityOfService:
         seconds they have left then.
     usage_factor
         By how much its use counts in fair-share.
+    preempt_exempt_time
+        The seconds after its begin in which a job is not preempted; None: as the cluster has it.
     """
 
     name: str
@@ -138,6 +140,7 @@ class QualityOfService:
     preempt_mode: str | None = None
     grace_time: int = 0
     usage_factor: float = 1.0
+    preempt_exempt_time: int | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -145,6 +148,9 @@ class QualityOfService:
         what = f"QOS '{self.name}'"
         whole_number(f"priority of {what}", self.priority, 0, "Give a number from 0 up.")
         whole_number(f"grace_time of {what}", self.grace_time, 0, "Give seconds from 0 up.")
+        if self.preempt_exempt_time is not None:
+            exempt = self.preempt_exempt_time
+            whole_number(f"preempt_exempt_time of {what}", exempt, 0, "Give seconds from 0 up.")
         number(f"usage_factor of {what}", self.usage_factor, 0, 1e12, "Give a number from 0 up.")
         for name in ("flags", "preempts"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -16,7 +16,7 @@ from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage, with_one_time_each
-from queuesmith.cluster.preemption import check_preemption
+from queuesmith.cluster.preemption import check_modes, check_preemption
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class NodeCluster:
                 )
 
     def _check_qos(self) -> None:
+        check_modes(self.partitions, "partition")
         if not self.qos:
             return  # they are not known
         names = [qos.name for qos in self.qos]
@@ -97,6 +98,7 @@ class NodeCluster:
                     sentence = no_such("QOS", name, names)
                     raise ClusterError(f"in partition '{partition.name}', {sentence}")
         check_preemption(self.qos)
+        check_modes(self.qos, "QOS")
 
     # -- what every machine tells ----------------------------------------------------------
 

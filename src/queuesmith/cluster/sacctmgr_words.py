@@ -77,12 +77,14 @@ _ELSEWHERE = words_of(
     description organization adminlevel defaultwckey wckeys clusters cluster classification
     controlhost controlport rpc features federation fedstate lft rgt id parentid coordinators admin
     descr org priority uid comment usagethres usagethreshold minprioritythreshold minpriothresh
-    flags preemptexempttime limitfactor lineage deleted email immediate withassoc maxtresrunmins
+    flags limitfactor lineage deleted email immediate withassoc maxtresrunmins
     grpjobsaccrue maxjobsaccrue maxjobsaccrueperuser maxjobsaccruepu maxjobsaccrueperaccount
     maxjobsaccruepa minprio newname rawusage names
     """
 )
-_QOS_WORDS = words_of("name priority flags preempt preemptmode gracetime usagefactor")
+_QOS_WORDS = words_of(
+    "name priority flags preempt preemptmode preemptexempttime gracetime usagefactor"
+)
 _LINK_WORDS = words_of(
     """
     name account accounts user users partition partitions parent parname parentname
@@ -111,6 +113,10 @@ def qos_with(qos: QualityOfService, settings: Settings, place: str) -> QualityOf
         text = settings["gracetime"]
         seconds = _parsed(int if text.isdecimal() else duration, text, "GraceTime", place)
         changed["grace_time"] = max(seconds, 0)
+    if settings.get("preemptexempttime"):
+        exempt = settings["preemptexempttime"]
+        seconds = -1 if exempt == "-1" else _parsed(duration, exempt, "PreemptExemptTime", place)
+        changed["preempt_exempt_time"] = seconds if seconds >= 0 else None
     if settings.get("usagefactor"):
         changed["usage_factor"] = _parsed(float, settings["usagefactor"], "UsageFactor", place)
     return replace(qos, **changed)

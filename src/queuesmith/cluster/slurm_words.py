@@ -10,6 +10,7 @@ from queuesmith.workload.slurm_text import words_of
 SCHEDULING = (
     "AccountingStorageEnforce",
     "AccountingStorageTRES",
+    "AuthInfo",
     "BatchStartTimeout",
     "BOOT_TIME",
     "CompleteWait",

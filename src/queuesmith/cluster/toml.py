@@ -32,7 +32,7 @@ _TABLES: dict[str, tuple[str, type]] = {
     "outages": ("outages", Outage),
     "switches": ("switches", Switch),
 }
-_DURATIONS = ("max_time", "default_time", "grace_time")
+_DURATIONS = ("max_time", "default_time", "grace_time", "preempt_exempt_time")
 _MEMORY = (
     *("memory", "default_memory_per_core", "default_memory_per_node"),
     *("max_memory_per_core", "max_memory_per_node"),

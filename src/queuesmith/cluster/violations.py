@@ -6,7 +6,7 @@ makes schedules but what the jobs ask for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def violations_on_nodes(machine: NodeCluster, schedule: Any) -> list[str]:
         return []  # said already, for machines of any kind
     requests = job_requests(schedule.workload, machine)
     found = [_forbidden(machine, schedule, requests), _wrong_count(schedule, requests)]
-    found.append(_disturbed(machine, schedule, requests))
+    found += [_run_again(schedule), _disturbed(machine, schedule, requests)]
     found += [_memory(machine, schedule, requests), *_gpus(machine, schedule, requests)]
     found += _limits(machine, schedule, requests)
     found += [_in_outage(machine, schedule, requests, each) for each in machine.outages]
@@ -63,15 +63,60 @@ def _forbidden(machine: NodeCluster, schedule: Any, requests: JobRequests) -> st
     )
 
 
+class Runs(NamedTuple):
+    """From when to when jobs ran, a row each time; and on how many nodes."""
+
+    job: Ints
+    start: Ints
+    end: Ints
+    nodes: Ints
+
+
+def _runs(schedule: Any) -> Runs:
+    """Return the runs of jobs, the last of each first; those before it were cut short."""
+    pieces, jobs = schedule.pieces, np.arange(len(schedule))
+    again = pieces.start != schedule.start[pieces.job]
+    count = np.bincount(pieces.job[~again], minlength=len(schedule))
+    if not again.any():
+        return Runs(jobs, schedule.start, schedule.end, count)
+    rows = np.stack([pieces.job[again], pieces.start[again]])
+    (job, start), first, others = np.unique(rows, axis=1, return_index=True, return_counts=True)
+    return Runs(
+        np.concatenate([jobs, job]),
+        np.concatenate([schedule.start, start]),
+        np.concatenate([schedule.end, pieces.end[again][first]]),
+        np.concatenate([count, others]),
+    )
+
+
+def _run_again(schedule: Any) -> str | None:
+    """Who was stopped and ran again had not reached its end, and runs once at a time."""
+    runs = _runs(schedule)
+    order = np.lexsort((runs.start, runs.job))
+    job, start, end = runs.job[order], runs.start[order], runs.end[order]
+    same = job[1:] == job[:-1]
+    early = same & (start[1:] < end[:-1])
+    done = same & (end[:-1] - start[:-1] >= schedule.workload.runtime[job[:-1]])
+    if not (early | done).any():
+        return None
+    first = int(np.argmax(early | done))
+    what = "is still running" if early[first] else "has reached its end"
+    return (
+        f"{_name(schedule, int(job[first]))} runs again at {start[first + 1]}, when its run from "
+        f"{start[first]} to {end[first]} {what}."
+    )
+
+
 def _wrong_count(schedule: Any, requests: JobRequests) -> str | None:
-    count = np.bincount(schedule.pieces.job, minlength=len(schedule))
+    runs = _runs(schedule)
     least = np.minimum(requests.least_nodes, requests.cores)
-    wrong = (count < least) | ((requests.most_nodes > 0) & (count > requests.most_nodes))
+    most = requests.most_nodes[runs.job]
+    wrong = (runs.nodes < least[runs.job]) | ((most > 0) & (runs.nodes > most))
     if not wrong.any():
         return None
-    job = int(np.argmax(wrong))
+    job, count = (int(each[np.argmax(wrong)]) for each in (runs.job, runs.nodes))
     return (
-        f"{_name(schedule, job)} runs on {count[job]} nodes, but it asks for {least[job]} at least"
+        f"{_name(schedule, job)} runs on {count} nodes, but it asks for {least[job]} at least"
         f"{f' and {requests.most_nodes[job]} at most' if requests.most_nodes[job] else ''}."
     )
 
@@ -121,13 +166,16 @@ def _gpus(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[st
 
 
 def _limits(machine: NodeCluster, schedule: Any, requests: JobRequests) -> list[str]:
-    table = LimitTable(schedule.workload, machine, requests)
-    job = np.repeat(np.arange(len(schedule)), np.diff(table.first))
+    table, runs = LimitTable(schedule.workload, machine, requests), _runs(schedule)
+    limits = np.diff(table.first)[runs.job]
+    run = np.repeat(np.arange(len(runs.job)), limits)
+    job, place = runs.job[run], np.arange(len(run)) - np.repeat(np.cumsum(limits) - limits, limits)
+    row_of = table.of_jobs[table.first[job] + place]
     found: list[str] = []
     for number, what in enumerate(table.counted if len(job) else ()):
         amount = table.amounts[job, number]
-        start, end = schedule.start[job], schedule.end[job]
-        held = levels(table.of_jobs, start, start, end, amount)
+        start, end = runs.start[run], runs.end[run]
+        held = levels(row_of, start, start, end, amount)
         over = held.held > table.most[held.line, number]
         if over.any():
             first = int(np.argmax(over))

@@ -118,6 +118,12 @@ class RunWithCancelled:
         return self._run.run()[self._kept]
 
     @property
+    def own_end(self) -> Ints | None:
+        """When these jobs ended, where some were stopped before their end."""
+        end: Ints | None = getattr(self._run, "own_end", None)
+        return None if end is None else end[self._kept]
+
+    @property
     def pieces(self) -> Pieces:
         """The parts of these jobs on nodes."""
         return self._run.pieces.select(self._kept)

@@ -20,7 +20,7 @@ from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.requests import job_requests, node_arrays
 from queuesmith.engine.standing import QueueStanding
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import EXCLUSIVE
 from queuesmith.workload.workload import Ints

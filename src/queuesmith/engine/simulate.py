@@ -146,6 +146,7 @@ class Replay:
             # An order with a plan has chosen nothing, even where the planner replayed it.
             None if isinstance(self.policy, Policy) else self._run.decisions,
             self._run.answers,
+            own_end=getattr(self._run, "own_end", None),
             pieces=self._pieces(),
         )
 

@@ -21,6 +21,7 @@ from queuesmith.engine.kernels.slurm_state import (
     FOLLOWER,
     GPU_TYPE,
     GPUS,
+    GROUP,
     JOB_ROWS,
     KIND,
     LANE,
@@ -56,8 +57,12 @@ def job_table(
     machine: NodeCluster,
     requests: JobRequests,
     association: Ints,
+    group: Ints | None = None,
 ) -> Ints:
-    """Return the table of jobs, a row for everything that kernels ask of them."""
+    """Return the table of jobs, a row for everything that kernels ask of them.
+
+    The group tells who may stop it; None where nobody can.
+    """
     room = most_pieces(requests, len(machine.node_names))
     shapes = _shapes(workload, requests)
     partitions = machine.partitions
@@ -98,11 +103,12 @@ def job_table(
             len(partitions) + requests.reservation,
         ),
         SHAPE: shapes,
-        KIND: numbered([shapes, -(-workload.walltime // 60)]),
+        KIND: numbered([shapes, -(-workload.walltime // 60), *([] if group is None else [group])]),
         FIRST_PIECE: np.cumsum(room) - room,
         FOLLOWER: follower,
         NEXT_FOLLOWER: next_follower,
         THINK: think,
+        GROUP: np.zeros(len(workload), np.int64) if group is None else group,
     }
     table = np.empty((JOB_ROWS, len(workload)), np.int64)
     assert sorted(rows) == list(range(JOB_ROWS))

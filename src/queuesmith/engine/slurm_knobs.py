@@ -6,7 +6,7 @@ import numpy as np
 
 from queuesmith.engine.kernels.slurm_state import KNOBS
 from queuesmith.engine.slurm_worth import Floats, frozen
-from queuesmith.policy.slurm import ENDLESS, SlurmSettings
+from queuesmith.policy.slurm_settings import ENDLESS, SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -27,6 +27,8 @@ def knobs(workload: Workload, settings: SlurmSettings) -> Ints:
         *(workload.epoch or 0, settings["start_delay"], settings["completion_delay"]),
         *(settings.backfills, settings.clock_offset(first), settings["batch_sched_delay"]),
         *(or_endless("bf_node_space_size"), settings.kill_delay, not settings.before_20_02),
+        *(settings["requeue_delay"], settings["preempt_reorder_count"]),
+        *(settings["preempt_strict_order"], settings["preempt_youngest_first"]),
     ]
     assert len(values) == KNOBS
     return frozen(np.array([int(value) for value in values], np.int64))

@@ -39,22 +39,31 @@ from queuesmith.engine.kernels.slurm_state import (
 from queuesmith.engine.slurm_jobs import job_table
 from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_nodes import by_name, node_table, nothing_held
+from queuesmith.engine.slurm_preempting import no_preemption, preemption, rules_of
 from queuesmith.engine.slurm_worth import fair_shares, frozen, whole, worth
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
 #: So many instants at which nodes have room are kept, one for each node and shape of a job.
 READY_TABLE = 4_000_000
+#: So many runs of each job that are cut short can be noted at first.
+LOST_RUNS_PER_JOB = 2
 
 
-def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettings) -> SlurmReplay:
-    """Return a replay in which nothing has happened yet, with all the room it will need."""
+def slurm_replay(
+    workload: Workload, machine: NodeCluster, settings: SlurmSettings, room: int = LOST_RUNS_PER_JOB
+) -> SlurmReplay:
+    """Return a replay in which nothing has happened yet, with all the room it will need.
+
+    Of runs that are cut short it can note ``room`` for each job.
+    """
     requests, nodes = job_requests(workload, machine), node_arrays(machine)
     order = by_name(machine)
     limits = LimitTable(workload, machine, requests)
     shares, association = fair_shares(workload, machine, requests)
-    jobs = job_table(workload, machine, requests, association)
+    rules = rules_of(machine, requests, settings)
+    jobs = job_table(workload, machine, requests, association, rules.group if rules else None)
     count, node_count = len(workload), len(order)
     held = min(count, int(nodes.cores.sum()))
     pieces = int(jobs[FIRST_PIECE, -1] + most_pieces(requests, node_count)[-1])
@@ -122,6 +131,7 @@ def slurm_replay(workload: Workload, machine: NodeCluster, settings: SlurmSettin
             cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
             lanes=_zeros(len(machine.partitions) + len(reservations(machine))),
         ),
+        preemption=preemption(rules, room * count, room * pieces) if rules else no_preemption(),
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions) + len(reservations(machine)), np.bool_),

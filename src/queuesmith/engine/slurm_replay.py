@@ -12,6 +12,7 @@ from queuesmith.engine.kernels.slurm_replay import run_slurm
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
     FIRST_PIECE,
+    NO_ROOM,
     PIECE_CORES,
     PIECE_NODE,
     RUNTIME,
@@ -19,7 +20,8 @@ from queuesmith.engine.kernels.slurm_state import (
 )
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.slurm_nodes import by_name
-from queuesmith.engine.slurm_packing import slurm_replay
+from queuesmith.engine.slurm_packing import LOST_RUNS_PER_JOB, slurm_replay
+from queuesmith.engine.slurm_preempting import cut_at, lost_runs
 from queuesmith.policy.slurm import Slurm
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import RequestAnswer
@@ -39,8 +41,9 @@ class SlurmRun:
                 "cores. Use queuesmith fidelity --machine, or give simulate() a machine_from(...)."
             )
         self._machine, self._workload = machine, packed.workload
+        self._settings = policy.settings(machine.settings)
         load(run_slurm)
-        self._replay = slurm_replay(packed.workload, machine, policy.settings(machine.settings))
+        self._replay = slurm_replay(packed.workload, machine, self._settings)
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -50,6 +53,11 @@ class SlurmRun:
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
         run_slurm(self._replay)
+        room = LOST_RUNS_PER_JOB
+        while self.counters[NO_ROOM]:  # more jobs were stopped more often than it could note
+            room *= 4
+            self._replay = slurm_replay(self._workload, self._machine, self._settings, room)
+            run_slurm(self._replay)
         start: NDArray[np.int64] = self._replay.start
         if self.counters[STUCK]:
             job = int(np.argmax(start < 0))
@@ -62,34 +70,47 @@ class SlurmRun:
 
     @property
     def pieces(self) -> Pieces:
-        """The parts of jobs on nodes, with the cores that they asked for.
+        """The parts of jobs on nodes, with the cores that they asked for; also of runs cut short.
 
         What a job holds beyond that, for it has its nodes for itself or its cores have threads,
         is not counted as its own.
         """
-        replay, count = self._replay, self._replay.pieces.count
-        job = np.repeat(np.arange(len(count)), count)
-        place = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
-        at = replay.jobs[FIRST_PIECE][job] + place
-        start = replay.start[job]
-        return Pieces(
-            job,
-            start,
-            start + replay.jobs[RUNTIME][job],
-            _asked(job, replay.pieces.of_piece[at, PIECE_CORES], count, replay.jobs[CORES]),
-            by_name(self._machine)[replay.pieces.of_piece[at, PIECE_NODE]],
+        replay, count, lost = self._replay, self._replay.pieces.count, lost_runs(self._replay)
+        last = np.arange(len(count))
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        at = replay.jobs[FIRST_PIECE].repeat(count) + place
+        job = np.concatenate([last, lost.job])
+        begin, end = (
+            np.concatenate(both) for both in ((replay.start, lost.begin), (self._end, lost.end))
         )
+        count = np.concatenate([count, lost.pieces])
+        held = np.concatenate([replay.pieces.of_piece[at, PIECE_CORES], lost.cores])
+        node = np.concatenate([replay.pieces.of_piece[at, PIECE_NODE], lost.node])
+        run = np.repeat(np.arange(len(job)), count)
+        cores = _asked(run, held, count, replay.jobs[CORES][job])
+        return Pieces(job[run], begin[run], end[run], cores, by_name(self._machine)[node])
+
+    @property
+    def own_end(self) -> NDArray[np.int64] | None:
+        """When each job ended, where some were cancelled for others before their end."""
+        return None if cut_at(self._replay) is None else self._end
+
+    @property
+    def _end(self) -> NDArray[np.int64]:
+        replay, cut = self._replay, cut_at(self._replay)
+        end: NDArray[np.int64] = replay.start + replay.jobs[RUNTIME]
+        return end if cut is None else np.minimum(end, cut)
 
 
 def _asked(
-    job: NDArray[np.int64],
+    run: NDArray[np.int64],
     held: NDArray[np.int64],
     count: NDArray[np.int64],
     cores: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the cores of each piece without those that a job holds but did not ask for."""
+    """Return the cores of each piece without those that a run holds but its job did not ask for."""
     asked = held.copy()
-    over = np.bincount(job, held, len(count)).astype(np.int64) - cores
+    over = np.bincount(run, held, len(count)).astype(np.int64) - cores
     first = np.cumsum(count) - count
     for each in np.flatnonzero(over > 0):
         for piece in range(first[each] + count[each] - 1, first[each] - 1, -1):

@@ -13,7 +13,7 @@ from queuesmith.cluster.limit_table import counted_amounts
 from queuesmith.cluster.limits import share_tree
 from queuesmith.cluster.requests import JobRequests, node_arrays
 from queuesmith.engine.kernels.slurm_state import FairShares
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 

@@ -11,7 +11,7 @@ from queuesmith.engine.kernels.slurm_usage import follow_usage
 from queuesmith.engine.slurm_jobs import job_table
 from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_worth import Floats, fair_shares, frozen, worth
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload.workload import Ints
 
 #: So many numbers are kept at most of everybody's shares over time.

@@ -15,7 +15,8 @@ from queuesmith.live.newcomers import MOST_NEW, PastArrivals
 from queuesmith.live.ordering import order_to_come
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
-from queuesmith.policy.slurm import PRIORITIES, Slurm
+from queuesmith.policy.slurm import Slurm
+from queuesmith.policy.slurm_settings import PRIORITIES
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
 

@@ -149,6 +149,12 @@ class Schedule:
         """Core-seconds of each job."""
         return self.workload.cores.astype(np.float64) * self.runtime
 
+    @property
+    def lost_work(self) -> float:
+        """Core-seconds of runs that were cut short, and whose jobs ran again."""
+        lost = self.parts.end <= self.start[self.parts.job]
+        return float((self.parts.cores * self.parts.length)[lost].sum())
+
     @cached_property
     def parts(self) -> Pieces:
         """The pieces; one for each job where they are not told apart."""

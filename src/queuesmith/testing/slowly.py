@@ -24,6 +24,7 @@ from queuesmith.policy import (
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.self_tuning import check_plans_all
 from queuesmith.schedule import Schedule
+from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
@@ -48,8 +49,7 @@ def simulate_slowly(
         return _with_cancelled(workload, cluster, policy)
     if isinstance(policy, Slurm) and isinstance(cluster, NodeCluster):
         jobs = fitting_nodes(workload, cluster)
-        slow = SlurmTwin(jobs, cluster, policy)
-        return Schedule(jobs, cluster, np.array(slow.run(), np.int64), str(policy))
+        return _under_slurm(jobs, cluster, policy)
     if isinstance(cluster, NodeCluster):
         jobs = fitting_nodes(workload, cluster)
         start = np.array(twin_on_nodes(jobs, cluster, policy).run(), np.int64)
@@ -62,6 +62,28 @@ def simulate_slowly(
     twin = twin_of(fitting, cluster, policy, reservations)
     start = np.array(twin.run(), np.int64)
     return Schedule(fitting, cluster, start, str(policy), reservations=tuple(twin.answers))
+
+
+def _under_slurm(jobs: Workload, cluster: NodeCluster, policy: Slurm) -> Schedule:
+    slow = SlurmTwin(jobs, cluster, policy)
+    start = np.array(slow.run(), np.int64)
+    plain, lost = Schedule(jobs, cluster, start, str(policy)), slow.preemption.lost
+    end = np.array(plain.end)
+    for place, instant in slow.preemption.cancelled.items():
+        end[place] = instant
+    job, begin, cut = np.array(lost, np.int64).reshape(-1, 3).T
+    everybody = np.concatenate([np.arange(len(jobs)), job])
+    pieces = Pieces(
+        everybody,
+        np.concatenate([start, begin]),
+        np.concatenate([end, cut]),
+        jobs.cores[everybody],
+    )
+    return Schedule(
+        *(jobs, cluster, start, str(policy)),
+        own_end=end if slow.preemption.cancelled else None,
+        pieces=pieces if lost else None,
+    )
 
 
 def _with_cancelled(

@@ -6,7 +6,7 @@ import math
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limits import share_tree
-from queuesmith.policy.slurm import SlurmSettings
+from queuesmith.policy.slurm_settings import SlurmSettings
 
 
 class TwinShares:

@@ -7,6 +7,7 @@ and reservations; not threads, users with nodes of their own, nor the weights of
 from __future__ import annotations
 
 import math
+from functools import cmp_to_key
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +21,7 @@ from queuesmith.engine.slurm_worth import asked_cores, billed
 from queuesmith.policy.slurm import Slurm
 from queuesmith.testing.twin_shares import TwinShares
 from queuesmith.testing.twin_slurm_nodes import NodeTask, SlurmNodesTwin
+from queuesmith.testing.twin_slurm_preemption import TwinPreemption
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import predecessors
 
@@ -42,6 +44,7 @@ class SlurmTwin(SlurmNodesTwin):
         self.limit = np.maximum(-(-workload.walltime // 60) * 60, 60)
         self.shares = TwinShares(machine, self.settings)
         self.calculated = 0
+        self.preemption = TwinPreemption(self, self.settings)
 
     # -- limits and priorities ---------------------------------------------------------
 
@@ -86,13 +89,20 @@ class SlurmTwin(SlurmNodesTwin):
         )
 
     def in_order(self) -> list[NodeTask]:
-        """Return the waiting jobs: by tier, priority, submission."""
+        """Return the waiting jobs: by right to stop others, tier, priority, submission."""
 
         def key(task: NodeTask) -> tuple[int, int, int]:
             tier = self.machine.partitions[int(self.requests.partition[task.place])].tier
             return -tier, -task.priority, task.place
 
-        return sorted(self.waiting, key=key)
+        def compare(one: NodeTask, other: NodeTask) -> int:
+            if self.preemption.stands_before(one, other):
+                return -1
+            if self.preemption.stands_before(other, one):
+                return 1
+            return -1 if key(one) < key(other) else 1
+
+        return sorted(self.waiting, key=cmp_to_key(compare) if self.preemption else key)
 
     def recalculate(self, now: int) -> None:
         """Let usage decay, count what is new, and compute shares and priorities."""
@@ -143,6 +153,7 @@ class SlurmTwin(SlurmNodesTwin):
             if chosen:
                 self.begin(task, chosen, now)
                 continue
+            self.preemption.stop_others(task, self.running, usable - away, now)
             stopped.add(lane)
             if reservation >= 0:
                 continue
@@ -175,6 +186,17 @@ class SlurmTwin(SlurmNodesTwin):
         """Start a job or plan it; tell whether it started, None where the table is full."""
         limit, later = int(self.limit[task.place]), now
         window = int(60 * self.settings["bf_window"])
+        if self.preemption:
+            taken = set().union(*(r[2] for r in table if r[0] <= now + limit))
+            usable = self.usable(task, now, now + limit) - taken
+            if not self.choose(task, usable, self.free):
+                chosen = self.preemption.stop_others(task, self.running, usable, now)
+                if chosen and len(table) >= self.settings["bf_node_space_size"]:
+                    return None
+                if chosen:
+                    end = self._rounded(now + limit)
+                    self._reserve(table, self._rounded(now), end, set(chosen))
+                    return False
         while True:
             begin = later
             over = [r for r in table if r[1] > begin and r[0] <= begin + limit]
@@ -226,9 +248,7 @@ class SlurmTwin(SlurmNodesTwin):
         if chosen:
             return now, chosen
         later = dict(self.free)
-        ends = sorted(
-            ((t.start or 0) + int(self.limit[t.place]), k) for k, t in enumerate(self.running)
-        )
+        ends = sorted((self.preemption.due(t), k) for k, t in enumerate(self.running))
         window, step = 30, int(self.settings["bf_window_linear"])
         barrier, seen = 0, False
         while ends:
@@ -278,6 +298,8 @@ class SlurmTwin(SlurmNodesTwin):
                 self.release(task, self.free)
                 self.running.remove(task)
                 event = True
+                if self.preemption.was_stopped(task) and self.preemption.leave(task, now):
+                    todo.append(task)
             gone = [t for t in self.waiting if self.cancelled[t.place] == now]
             self.waiting = [t for t in self.waiting if t not in gone]
             for task in [t for t in todo if self.comes(t) <= now]:
@@ -300,12 +322,14 @@ class SlurmTwin(SlurmNodesTwin):
             if (self.waiting or updated) and now - filled >= s["bf_interval"]:
                 filled, updated = now, False
                 if self.waiting and changed and s.backfills:
-                    changed = self.backfill_pass(now)
+                    changed = self.backfill_pass(now) or self.preemption.by_time_alone
             now += 1
         return [task.start if task.start is not None else -1 for task in self.tasks]
 
     def comes(self, task: NodeTask) -> float:
-        """Return when a job comes: when it was submitted, or another has ended."""
+        """Return when a job comes: when it was submitted, or another has ended; or again."""
+        if task.place in self.preemption.comes_again:
+            return self.preemption.comes_again[task.place]
         eligible, after = int(self.eligible[task.place]), self.after[task.place]
         if after < 0:
             return eligible
@@ -317,5 +341,4 @@ class SlurmTwin(SlurmNodesTwin):
 
     def end(self, task: NodeTask) -> int:
         """Return when a job is over in truth."""
-        assert task.start is not None
-        return task.start + int(self.workload.runtime[task.place])
+        return self.preemption.end(task)

@@ -33,16 +33,21 @@ def _move(heap, goal, source):
 @kernel
 def release_followers(jobs, waiting, counters, job, now):
     """Let those who wait for a job that ends now come when they have thought."""
-    heap, comes = waiting.followers, waiting.comes
-    follower = jobs[FOLLOWER, job]
+    comes, follower = waiting.comes, jobs[FOLLOWER, job]
     while follower != NOBODY:
-        time = max(comes[follower], now + jobs[THINK, follower])
-        comes[follower] = time
-        place = rise(heap, counters[COMING], time, _time_at, _move)
-        heap[0, place] = time
-        heap[1, place] = follower
-        counters[COMING] += 1
+        come_later(waiting, counters, follower, max(comes[follower], now + jobs[THINK, follower]))
         follower = jobs[NEXT_FOLLOWER, follower]
+
+
+@kernel
+def come_later(waiting, counters, job, time):
+    """Let a job come to the queue at an instant."""
+    heap = waiting.followers
+    waiting.comes[job] = time
+    place = rise(heap, counters[COMING], time, _time_at, _move)
+    heap[0, place] = time
+    heap[1, place] = job
+    counters[COMING] += 1
 
 
 @kernel
@@ -71,16 +76,16 @@ def _pop_next(jobs, waiting, counters):
 
 
 @kernel
-def admit_due(jobs, worth, waiting, factor, knobs, weights, counters, now):
+def admit_due(jobs, worth, waiting, rights, factor, knobs, weights, counters, now):
     """Let jobs join the queue that come now; tell whether any did."""
-    before = counters[ARRIVED]
+    before, standing = counters[ARRIVED], (jobs, waiting.priority, rights)
     while next_arrival(jobs, waiting, counters) == now:
         job = _pop_next(jobs, waiting, counters)
         counters[ARRIVED] += 1
         if jobs[CANCELLED, job] <= now:
             continue
         prioritize(jobs, worth, waiting, factor, knobs, weights, job, now)
-        insert_sorted(jobs, waiting.priority, waiting.queue, job, counters[QUEUED])
+        insert_sorted(standing, waiting.queue, job, counters[QUEUED])
         counters[QUEUED] += 1
         waiting.lanes[jobs[LANE, job]] += 1
     return counters[ARRIVED] > before

@@ -11,6 +11,7 @@ from queuesmith.engine.kernels.slurm_hopeful import (
     give_up_taken,
     last_hopeful,
 )
+from queuesmith.engine.kernels.slurm_preemption import last_preemptor, stop_others
 from queuesmith.engine.kernels.slurm_ready import find_soon, order_row, ready_row
 from queuesmith.engine.kernels.slurm_sets import (
     at_least,
@@ -57,7 +58,8 @@ STARTED, PLANNED, LEFT, FULL = range(4)
 def backfill(replay, now):
     """Plan jobs by priority, start those that can; return how many started.
 
-    It ends where no job that is still to come can start: their plans would change nothing.
+    It ends where no job that is still to come can start or stop others: their plans would change
+    nothing.
     """
     jobs, knobs, counters, queue = replay.jobs, replay.knobs, replay.counters, replay.waiting.queue
     counters[PASSES] += 1
@@ -71,7 +73,10 @@ def backfill(replay, now):
         queue,
         counters,
     )
-    last = last_hopeful(replay.hopeful, hopeful)
+    stopping = -1
+    if len(replay.preemption.rights) > 0:
+        stopping = last_preemptor(replay.preemption, jobs, replay.running, queue, counters)
+    last = max(last_hopeful(replay.hopeful, hopeful), stopping)
     if last < 0:
         return 0
     replay.tested[:] = 0
@@ -114,7 +119,7 @@ def backfill(replay, now):
         elif outcome == FULL:
             hopeful = 0
         if outcome != LEFT:
-            last = last_hopeful(replay.hopeful, hopeful)
+            last = max(last_hopeful(replay.hopeful, hopeful), stopping)
     counters[QUEUED] = left
     return started
 
@@ -143,6 +148,16 @@ def _place(replay, job, now, records):
     if count > 0:
         start_on_nodes(replay, job, count, now)
         return STARTED, records, now
+    if later == now and len(replay.preemption.rights) > 0:
+        _leave_out_taken(replay, job, now)
+        count = stop_others(replay, job, usable, now)
+        if count > 0:
+            _note_chosen(replay.choice, count)
+            first, end = _rounded(knobs, now), _rounded(knobs, now + limit)
+            if records >= knobs[BF_SPACE]:
+                return FULL, records, now
+            records = _reserve(table, replay.choice.sets[CHOSEN], 0, first, end, records)
+            return PLANNED, records, first if end > now else NEVER
     row = _ready_in_order(replay, job)
     while True:
         begin = later
@@ -205,6 +220,15 @@ def _choose_unreserved(replay, job, now):
         job,
         usable,
     )
+
+
+@kernel
+def _leave_out_taken(replay, job, now):
+    """Find the nodes that a job may use from now on and that nobody has reserved."""
+    jobs, usable, end = replay.jobs, replay.choice.sets[USABLE], now + replay.jobs[LIMIT, job]
+    copy(usable, replay.nodes.sets[jobs[NODE_SET, job]])
+    _leave_out_reserved(replay.reserved, usable, usable, 0, now, end)
+    leave_out_outages(replay.nodes, jobs[RESERVATION, job], usable, now, end)
 
 
 @kernel

@@ -189,14 +189,62 @@ def start_on_nodes(replay, job, count, now):
     place = rise(running, size, end, _end_at, _move_end)
     running.ending[ENDS, place] = end
     running.ending[ENDING_JOB, place] = job
+    _enter_due(
+        running, size, job, due, replay.choice.of_node[CHOSEN_NODE, 0] if count == 1 else NOBODY
+    )
+    counters[HELD] = size + 1
+
+
+@kernel
+def _enter_due(running, size, job, due, node):
+    """Put a job among those that are due, behind all that are due no later."""
     place = size
     while place > 0 and running.due[place - 1] > due:
         _move_due(running, place, place - 1)
         place -= 1
     running.due[place] = due
     running.due_job[place] = job
-    running.due_node[place] = replay.choice.of_node[CHOSEN_NODE, 0] if count == 1 else NOBODY
-    counters[HELD] = size + 1
+    running.due_node[place] = node
+
+
+@kernel
+def _leave_due(running, size, job):
+    """Take a job from those that are due, of whom so many are left; return its node."""
+    place = 0
+    while running.due_job[place] != job:
+        place += 1
+    node = running.due_node[place]
+    for i in range(place, size):
+        _move_due(running, i, i + 1)
+    return node
+
+
+@kernel
+def expect_sooner(replay, job, due):
+    """Let a job that runs be due sooner, as if it had begun now."""
+    running, counters, pieces = replay.running, replay.counters, replay.pieces
+    first = replay.jobs[FIRST_PIECE, job]
+    for piece in range(first, first + pieces.count[job]):
+        _take_out(pieces, piece)
+    counters[BEGUN] += 1
+    running.of_job[EXPECTED, job] = due
+    running.of_job[BEGAN, job] = counters[BEGUN]
+    for piece in range(first, first + pieces.count[job]):
+        _hang_in(pieces, running.of_job[EXPECTED], piece)
+        _note_change(replay.ready, counters, pieces.of_piece[piece, PIECE_NODE])
+    node = _leave_due(running, counters[HELD] - 1, job)
+    _enter_due(running, counters[HELD] - 1, job, due, node)
+
+
+@kernel
+def end_sooner(running, job, end):
+    """Let a job that runs end in truth sooner than it would."""
+    place = 0
+    while running.ending[ENDING_JOB, place] != job:
+        place += 1
+    place = rise(running, place, end, _end_at, _move_end)
+    running.ending[ENDS, place] = end
+    running.ending[ENDING_JOB, place] = job
 
 
 @kernel
@@ -209,11 +257,7 @@ def end_next(jobs, free, pieces, running, ready, limits, counters):
     place = sink(running, 0, size, end, _end_at, _move_end)
     running.ending[ENDS, place] = end
     running.ending[ENDING_JOB, place] = last
-    place = 0
-    while running.due_job[place] != job:
-        place += 1
-    for i in range(place, size):
-        _move_due(running, i, i + 1)
+    _leave_due(running, size, job)
     first = jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):
         give_back(pieces, piece, free)

@@ -11,10 +11,12 @@ from queuesmith.engine.kernels.slurm_state import (
     DECAY,
     FAIR_TREE,
     FIXED_PRIORITY,
+    GROUP,
     HELD,
     LAST_CALC,
     MAX_AGE,
     QUEUED,
+    STANDS_BEFORE,
     TIER,
     WEIGHT_AGE,
     WEIGHT_FAIR_SHARE,
@@ -34,8 +36,12 @@ def prioritize(jobs, worth, waiting, factor, knobs, weights, job, now):
 
 @kernel
 def comes_before(context, job, other):
-    """Tell whether a job stands before another: by tier, priority, then submission."""
-    jobs, priority = context
+    """Tell whether a job stands before another: by right, tier, priority, then submission."""
+    jobs, priority, rights = context
+    if len(rights) > 0:
+        one, two = jobs[GROUP, job], jobs[GROUP, other]
+        if (rights[one, two] | rights[two, one]) & STANDS_BEFORE:
+            return rights[one, two] & STANDS_BEFORE != 0
     if jobs[TIER, job] != jobs[TIER, other]:
         return jobs[TIER, job] > jobs[TIER, other]
     if priority[job] != priority[other]:
@@ -44,10 +50,10 @@ def comes_before(context, job, other):
 
 
 @kernel
-def insert_sorted(jobs, priority, queue, job, size):
+def insert_sorted(standing, queue, job, size):
     """Put a job where it belongs among the first jobs of the queue."""
     place = size
-    while place > 0 and comes_before((jobs, priority), job, queue[place - 1]):
+    while place > 0 and comes_before(standing, job, queue[place - 1]):
         queue[place] = queue[place - 1]
         place -= 1
     queue[place] = job
@@ -94,7 +100,7 @@ def recalculate(replay, now):
         share_out(shares, knobs, weights)
     for i in range(counters[QUEUED]):
         prioritize(jobs, worth, waiting, shares.factor, knobs, weights, waiting.queue[i], now)
-    standing = (jobs, waiting.priority)
+    standing = (jobs, waiting.priority, replay.preemption.rights)
     return sort(waiting.queue, waiting.spare, counters[QUEUED], comes_before, standing)
 
 

@@ -1,6 +1,7 @@
 """When nodes have room for a job: now, or once jobs that run there have reached their limits."""
 
 from queuesmith.compiled import kernel
+from queuesmith.compiled.arrays import copy
 from queuesmith.engine.kernels.constants import NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_holding import give_back
 from queuesmith.engine.kernels.slurm_sets import SHIFT, has, lowest, put, remove
@@ -123,6 +124,14 @@ def _release_none(pieces, free, later, changed, node):
         later[row, node] = free[row, node]
     pieces.of_node[GONE, node] = NOBODY
     pieces.of_node[KNOWN, node] = changed[node]
+
+
+@kernel
+def release_nobody(pieces, free, later):
+    """Let what will be free on all nodes be what is free now, to be worked out anew later."""
+    for row in range(len(free)):
+        copy(later[row], free[row])
+    pieces.of_node[KNOWN, :] = -1
 
 
 @kernel

@@ -15,6 +15,12 @@ from queuesmith.engine.kernels.slurm_arrivals import (
 from queuesmith.engine.kernels.slurm_backfill import backfill
 from queuesmith.engine.kernels.slurm_choosing import leave_out_outages
 from queuesmith.engine.kernels.slurm_holding import end_next, over_limit, start_on_nodes
+from queuesmith.engine.kernels.slurm_preemption import (
+    leave_stopped,
+    stop_others,
+    time_alone_matters,
+    was_stopped,
+)
 from queuesmith.engine.kernels.slurm_priority import note_use, recalculate, share_out
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_starting import choose_now
@@ -30,6 +36,7 @@ from queuesmith.engine.kernels.slurm_state import (
     LANE,
     LAST_CALC,
     LIMIT,
+    NO_ROOM,
     NODE_SET,
     OFFSET,
     OUT_END,
@@ -48,7 +55,8 @@ def start_by_priority(replay, now, depth):
     """Start jobs by priority; the first of a partition that cannot start stops the partition.
 
     Its nodes are left alone, too, for jobs of other partitions. One of a reservation stops that
-    reservation alone. Returns how many started.
+    reservation alone. Where jobs may stop others, it does so, and starts when it is looked at after
+    they are gone. Returns how many started.
     """
     jobs, nodes, counters, queue = replay.jobs, replay.nodes, replay.counters, replay.waiting.queue
     free, ready, choice = replay.free, replay.ready, replay.choice
@@ -81,6 +89,8 @@ def start_by_priority(replay, now, depth):
             left -= 1
             still_open -= lanes[lane] == 0
             continue
+        if len(replay.preemption.rights) > 0:
+            stop_others(replay, job, usable, now)
         blocked[lane] = True
         still_open -= 1
         if reservation == NOBODY:
@@ -109,7 +119,20 @@ def end_due(replay, now):
         )
         fresh, start = replay.shares.fresh, replay.start[job]
         note_use(jobs, replay.worth, fresh, replay.weights, counters[LAST_CALC], job, start, now)
-        release_followers(jobs, replay.waiting, counters, job, now)
+        if was_stopped(replay.preemption, jobs, replay.start, job):
+            leave_stopped(
+                replay.preemption,
+                jobs,
+                replay.pieces,
+                replay.waiting,
+                replay.knobs,
+                counters,
+                replay.start,
+                job,
+                now,
+            )
+        else:
+            release_followers(jobs, replay.waiting, counters, job, now)
         ended = True
     return ended
 
@@ -136,7 +159,8 @@ def run_slurm(replay):
     share_out(replay.shares, knobs, weights)
     happened, updated, changed = False, False, False  # since each looked last
     returning, idle = next_return(replay.nodes.outage[OUT_END], first), NEVER
-    while counters[CANCEL] == 0:
+    rights, timely = replay.preemption.rights, time_alone_matters(replay.preemption, knobs)
+    while counters[CANCEL] == 0 and counters[NO_ROOM] == 0:
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:
             break
@@ -154,7 +178,7 @@ def run_slurm(replay):
         event = end_due(replay, now)
         left = cancel_due(jobs, line, counters, replay.start, now)
         factor = replay.shares.factor
-        event |= admit_due(jobs, replay.worth, line, factor, knobs, weights, counters, now)
+        event |= admit_due(jobs, replay.worth, line, rights, factor, knobs, weights, counters, now)
         event |= now == returning
         if now == returning:
             returning = next_return(replay.nodes.outage[OUT_END], now)
@@ -174,7 +198,7 @@ def run_slurm(replay):
         if (waiting or updated) and now - filled >= knobs[BF_INTERVAL]:
             filled, updated = now, False
             if waiting and changed and knobs[BACKFILLS]:
-                changed = backfill(replay, now) > 0
+                changed = backfill(replay, now) > 0 or timely
         # Where nothing runs or comes and both have looked in vain, nothing will ever start.
         coming = min(next_arrival(jobs, line, counters), next_cancel(jobs, line, counters))
         lone = waiting and counters[HELD] == 0 and coming == NEVER

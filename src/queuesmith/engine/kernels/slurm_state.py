@@ -21,13 +21,16 @@ BF_INTERVAL, BF_WINDOW, BF_RESOLUTION, BF_MAX_TEST, BF_MAX_USER, BF_MAX_PARTITIO
 BF_MAX_START, WINDOW_STEP, QUEUE_DEPTH, SCHED_INTERVAL, CALC_PERIOD, MAX_AGE = range(6, 12)
 FAIR_TREE, EPOCH, START_DELAY, COMPLETION_DELAY, BACKFILLS, OFFSET = range(12, 18)
 BATCH_DELAY, BF_SPACE, KILL_DELAY, ALIGNED = range(18, 22)
-KNOBS = 22
+REQUEUE_DELAY, REORDER_COUNT, STRICT_ORDER, YOUNGEST_FIRST = range(22, 26)
+KNOBS = 26
 # Places in the array of knobs that are real numbers.
 WEIGHT_AGE, WEIGHT_FAIR_SHARE, DECAY, DAMPENING = range(4)
 # Places in the array of counters, behind those of all replays.
 QUEUED, HELD, PASSES, STUCK, LAST_CALC, BEGUN, CHANGES = range(COUNTERS, COUNTERS + 7)
 NEXT_ARRIVAL, COMING, NEXT_CANCEL = range(COUNTERS + 7, COUNTERS + 10)
-SLURM_COUNTERS = COUNTERS + 10
+# Runs that were cut short, their pieces, and whether there was no room to note one.
+LOST_RUNS, LOST_PIECES, NO_ROOM = range(COUNTERS + 10, COUNTERS + 13)
+SLURM_COUNTERS = COUNTERS + 13
 # Rows of the table of jobs, who are known by their position: when they come and how long they last;
 ELIGIBLE, ARRIVAL, RUNTIME, LIMIT = range(4)  # ARRIVAL: positions, in the order of arrival
 # nodes (MOST 0: any number) and cores (PER_NODE 0: spread in any way);
@@ -41,9 +44,11 @@ SHAPE, KIND, FIRST_PIECE = range(22, 25)
 # who waits for a job's end, who waits for the same besides, and how long it thinks then;
 FOLLOWER, NEXT_FOLLOWER, THINK = range(25, 28)
 # when its user cancels it, NEVER of most; and the lane in which the main scheduler stops for all
-# when one cannot start: its partition, or its reservation, which are counted behind those.
+# when one cannot start: its partition, or its reservation, which are counted behind those;
 CANCELLED, LANE = range(28, 30)
-JOB_ROWS = 30
+# and who it may stop, or who may stop it.
+GROUP = 30
+JOB_ROWS = 31
 # Rows of the table of what jobs are worth: factors that never change, and a second of use.
 FIXED_PRIORITY, BILLING = range(2)
 
@@ -215,6 +220,36 @@ class Waiting(NamedTuple):
 WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS, INTS], Waiting)
 
 
+class Preemption(NamedTuple):
+    """Who may stop whom, who is being stopped, and the runs that were cut short.
+
+    Tables have no rows or columns where nobody can stop anybody.
+    """
+
+    rights: Any  # of a group over another
+    of_job: Any
+    candidates: Any
+    present: Any  # of each group, whether a job of it runs
+    lost: Any
+    lost_pieces: Any  # nodes and cores
+
+
+# Rights, which may come together: to stand before in the queue, to stop.
+STANDS_BEFORE, STOPS = 1, 2
+# Rows of jobs: what becomes of one that is stopped; who of the least rank is stopped first; for how
+# long it is left alone, and how long it has when it is to be stopped; by when it is gone then,
+# NEVER: it is not being stopped; and when it was cancelled so, NEVER: it was not.
+MODE, RANK, EXEMPT, GRACE, GONE_BY, CUT_AT = range(6)
+ALONE, REQUEUED, ENDED_FOR_GOOD = range(3)
+# Rows of candidates: the jobs, room to sort them, and the nodes of each that were chosen.
+CANDIDATES, SORTING, OVERLAP = range(3)
+# Columns of runs: whose, from when to when, and how many pieces it had.
+LOST_JOB, LOST_BEGIN, LOST_END, LOST_COUNT = range(4)
+PREEMPTION_TYPE = types.NamedTuple(
+    [FROZEN_INT_TABLE, INT_TABLE, INT_TABLE, TRUTHS, INT_TABLE, INT_TABLE], Preemption
+)
+
+
 class SlurmReplay(NamedTuple):
     """All that a replay under Slurm consists of.
 
@@ -235,6 +270,7 @@ class SlurmReplay(NamedTuple):
     shares: FairShares
     limits: JobLimits
     waiting: Waiting
+    preemption: Preemption
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -249,7 +285,7 @@ SLURM_REPLAY = types.NamedTuple(
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, INT_TABLE, INT_TABLE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(WAITING_TYPE, INTS, INTS, TRUTHS),
+        *(WAITING_TYPE, PREEMPTION_TYPE, INTS, INTS, TRUTHS),
         *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
     ],
     SlurmReplay,
