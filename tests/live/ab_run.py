@@ -1,5 +1,6 @@
 """The same jobs on a real Slurm with and without steering: what the replay foretold, and what came.
 
+    python -m tests.live.ab_run foretell sjf+easy
     python -m tests.live.ab_run run --out a
     python -m tests.live.ab_run run --out b --steer sjf+easy
     python -m tests.live.ab_run judge a b
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,13 +30,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from queuesmith import Workload, simulate
-from queuesmith.cluster import NodeCluster
-from queuesmith.cluster.nodes import Partition
+from queuesmith.cluster import Cluster, NodeCluster
+from queuesmith.cluster.nodes import NodeKind, Partition
 from queuesmith.live.forecast import Expectation, forecast
 from queuesmith.live.marks import learned_marks
 from queuesmith.live.outcomes import Noted, Outcomes
 from queuesmith.live.state import look, state_of
 from queuesmith.live.steered import Steered
+from queuesmith.planning.follow import OptimalPlanning
 from queuesmith.policy import as_policy
 from queuesmith.workload.files import read
 from tests.lab.slurm_lab import LabNodes, SlurmLab
@@ -50,6 +53,8 @@ SETTINGS = {
     "SchedulerParameters": "bf_interval=2,bf_resolution=1,sched_interval=2,sched_min_interval=0,"
     "batch_sched_delay=0,bf_max_job_test=2000,default_queue_depth=2000,bf_continue",
 }
+#: What a replay is told of a job beside its cores: it runs on one node.
+SHAPE = ("nodes", "requested_nodes", "most_nodes")
 #: How often the steerer looks, in seconds.
 CYCLE = 2
 #: The most seconds that a run may take.
@@ -138,17 +143,22 @@ def judge(given: argparse.Namespace) -> None:
     """Print waits with and without steering beside what replays of the same jobs foretell."""
     machine = state_of(min(Path(given.without).glob("state-*"))).machine
     logs = [read(Path(folder) / "jobs.sacct") for folder in (given.without, given.steered)]
-    real = [measures(log, log.extra["real_start"] - log.submit) for log in logs]
     # Both are foretold from the jobs of the run without steering.
     policy = json.loads((Path(given.steered) / "run.json").read_text())["steer"]
-    on_nodes = policy == "sjf+easy"
-    waits = replays(logs[0], machine) if on_nodes else on_cores(logs[0], machine, policy)
-    replayed = [measures(logs[0], wait) for wait in waits]
-    for name, (without, steered) in (("real", real), ("foretold", replayed)):
-        for measure in without:
-            before, after = without[measure], steered[measure]
-            gain = 100 * (1 - after / before)
-            print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
+    ways = {"of the policies": of_policies(logs[0], machine, policy)}
+    if policy == "sjf+easy":
+        ways["of Slurm"] = replays(logs[0], machine)
+    told("real", *(measures(log, log.extra["real_start"] - log.submit) for log in logs))
+    for name, waits in ways.items():
+        told(f"replays {name}", *(measures(logs[0], wait) for wait in waits))
+
+
+def told(name: str, without: dict[str, float], steered: dict[str, float]) -> None:
+    """Print measures with and without steering."""
+    for measure, before in without.items():
+        after = steered[measure]
+        gain = 100 * (1 - after / before)
+        print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
 
 
 def measures(log: Workload, wait: Any) -> dict[str, float]:
@@ -187,15 +197,38 @@ def replays(log: Workload, machine: NodeCluster) -> list[Any]:
     ]
 
 
-def on_cores(log: Workload, machine: NodeCluster, policy: str) -> list[Any]:
-    """Return the waits by submission and by any policy, on as many cores as the nodes have.
+def of_policies(log: Workload, machine: NodeCluster, policy: str) -> list[Any]:
+    """Return the waits by submission and by any policy.
 
-    No setting of Slurm replays such a policy's order, so both replays are the policy's own.
+    No setting of Slurm replays such a policy's order, so both replays are the policy's own: on the
+    nodes, or for a planner, which knows none, on as many cores.
     """
-    return [
-        simulate(log, cores=machine.cores, policy=each).wait
-        for each in ("fcfs+easy", as_policy(policy))
-    ]
+    chosen = as_policy(policy)
+    where = Cluster(machine.cores) if isinstance(chosen, OptimalPlanning) else machine
+    jobs = log.replaced(extra={key: log.extra[key] for key in SHAPE})
+    return [simulate(jobs, where, each).wait for each in (as_policy("fcfs+easy"), chosen)]
+
+
+def submitted(jobs: list[Submission]) -> Workload:
+    """Return jobs as a log that tells nothing of what came of them."""
+    asked = [dict(re.findall(r"-([a-zA-Z])(\d+)", each.options)) for each in jobs]
+    seconds = [round(each.seconds) for each in jobs]
+    return Workload(
+        [round(each.at) for each in jobs],
+        seconds,
+        [60 * int(each["t"]) for each in asked],
+        [int(each["n"]) for each in asked],
+        extra={name: np.array([int(each["N"]) for each in asked]) for name in SHAPE},
+    )
+
+
+def foretell(given: argparse.Namespace) -> None:
+    """Print what replays foretell of jobs before any of them is submitted."""
+    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale, ["any"], given.at_once)
+    log = submitted(jobs)
+    machine = NodeCluster((NodeKind(("n1", "n2", "n3", "n4"), NODES.cores, NODES.memory),))
+    for policy in given.policies:
+        told(policy, *(measures(log, wait) for wait in of_policies(log, machine, policy)))
 
 
 class Judged(NamedTuple):
@@ -279,13 +312,15 @@ def main() -> None:
     """Read the command line."""
     options = argparse.ArgumentParser(description=__doc__)
     verbs = options.add_subparsers(required=True)
-    one = verbs.add_parser("run")
+    zero, one = verbs.add_parser("foretell"), verbs.add_parser("run")
+    zero.add_argument("policies", nargs="+")
+    for verb in (zero, one):
+        verb.add_argument("--jobs", type=int, default=150)
+        verb.add_argument("--seed", type=int, default=11)
+        verb.add_argument("--seconds", type=float, default=300)
+        verb.add_argument("--at-once", type=int, default=0, help="so many in the first second")
+        verb.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--out", required=True)
-    one.add_argument("--jobs", type=int, default=150)
-    one.add_argument("--seed", type=int, default=11)
-    one.add_argument("--seconds", type=float, default=300)
-    one.add_argument("--at-once", type=int, default=0, help="so many come in the first second")
-    one.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--users", default="games,news,mail,lp", help="who submits")
     one.add_argument("--steer", help="a policy")
     one.add_argument("--record", type=float, default=20.0)
@@ -298,7 +333,7 @@ def main() -> None:
     three.add_argument("--least", type=int, default=10)
     three.add_argument("--step", type=int, default=1)
     three.add_argument("--arrivals", action=argparse.BooleanOptionalAction)
-    for verb, act in ((one, run), (two, judge), (three, forecasts)):
+    for verb, act in ((zero, foretell), (one, run), (two, judge), (three, forecasts)):
         verb.set_defaults(act=act)
     given = options.parse_args()
     given.act(given)
