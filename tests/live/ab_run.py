@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,26 +21,24 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from queuesmith import Workload, simulate
-from queuesmith.cluster import Cluster, NodeCluster
-from queuesmith.cluster.nodes import NodeKind, Partition
+from queuesmith.cluster import NodeCluster
+from queuesmith.cluster.nodes import NodeKind
 from queuesmith.live.forecast import Expectation, forecast
 from queuesmith.live.marks import learned_marks
 from queuesmith.live.outcomes import Noted, Outcomes
 from queuesmith.live.state import look, state_of
 from queuesmith.live.steered import Steered
-from queuesmith.planning.follow import OptimalPlanning
 from queuesmith.policy import as_policy
 from queuesmith.workload.files import read
 from tests.lab.slurm_lab import LabNodes, SlurmLab
 from tests.lab.submissions import Submission, submit_all
+from tests.live.ab_foretold import measures, of_policies, replays, submitted
 
 ENTRY = "import sys; from queuesmith.cli import main; sys.exit(main())"
 NODES = LabNodes("n[1-4]", cores=16, memory=64_000)
@@ -53,8 +50,6 @@ SETTINGS = {
     "SchedulerParameters": "bf_interval=2,bf_resolution=1,sched_interval=2,sched_min_interval=0,"
     "batch_sched_delay=0,bf_max_job_test=2000,default_queue_depth=2000,bf_continue",
 }
-#: What a replay is told of a job beside its cores: it runs on one node.
-SHAPE = ("nodes", "requested_nodes", "most_nodes")
 #: How often the steerer looks, in seconds.
 CYCLE = 2
 #: The most seconds that a run may take.
@@ -145,12 +140,11 @@ def judge(given: argparse.Namespace) -> None:
     logs = [read(Path(folder) / "jobs.sacct") for folder in (given.without, given.steered)]
     # Both are foretold from the jobs of the run without steering.
     policy = json.loads((Path(given.steered) / "run.json").read_text())["steer"]
-    ways = {"of the policies": of_policies(logs[0], machine, policy)}
-    if policy == "sjf+easy":
-        ways["of Slurm"] = replays(logs[0], machine)
     told("real", *(measures(log, log.extra["real_start"] - log.submit) for log in logs))
-    for name, waits in ways.items():
-        told(f"replays {name}", *(measures(logs[0], wait) for wait in waits))
+    told("replays of policies", *of_policies(logs[0], machine, policy))
+    if policy == "sjf+easy":
+        waits = replays(logs[0], machine)
+        told("replays of Slurm", *(measures(logs[0], wait) for wait in waits))
 
 
 def told(name: str, without: dict[str, float], steered: dict[str, float]) -> None:
@@ -161,74 +155,13 @@ def told(name: str, without: dict[str, float], steered: dict[str, float]) -> Non
         print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
 
 
-def measures(log: Workload, wait: Any) -> dict[str, float]:
-    """Return what waits of jobs come to."""
-    slowdown = np.maximum((wait + log.runtime) / np.maximum(log.runtime, 10), 1)
-    return {
-        "mean wait": float(wait.mean()),
-        "mean bounded slowdown": float(slowdown.mean()),
-        "longest wait": float(wait.max()),
-    }
-
-
-def replays(log: Workload, machine: NodeCluster) -> list[Any]:
-    """Return the waits under Slurm by submission, and by the shortest request.
-
-    Slurm's priority knows no requests, so in the second replay each request is a partition of all
-    nodes with a priority of its own.
-    """
-    asked = sorted(set(log.walltime.tolist()))
-    names = tuple(f"of {seconds} s" for seconds in asked)
-    parts = tuple(
-        Partition(name, machine.node_names, default=i == 0, priority=1000.0 - i)
-        for i, name in enumerate(names)
-    )
-    unwanted = ("partition", "qos", "account")
-    extra = {key: values for key, values in log.extra.items() if key not in unwanted}
-    plain = log.replaced(extra=extra)
-    code = np.array([asked.index(seconds) for seconds in log.walltime.tolist()])
-    divided = plain.replaced(
-        extra={**extra, "partition": code}, labels={**log.labels, "partition": names}
-    )
-    shortest = "slurm(PriorityWeightPartition=1000000, PriorityWeightAge=1)"
-    return [
-        simulate(plain, machine, "slurm(PriorityType=priority/basic)").wait,
-        simulate(divided, replace(machine, partitions=parts), shortest).wait,
-    ]
-
-
-def of_policies(log: Workload, machine: NodeCluster, policy: str) -> list[Any]:
-    """Return the waits by submission and by any policy.
-
-    No setting of Slurm replays such a policy's order, so both replays are the policy's own: on the
-    nodes, or for a planner, which knows none, on as many cores.
-    """
-    chosen = as_policy(policy)
-    where = Cluster(machine.cores) if isinstance(chosen, OptimalPlanning) else machine
-    jobs = log.replaced(extra={key: log.extra[key] for key in SHAPE})
-    return [simulate(jobs, where, each).wait for each in (as_policy("fcfs+easy"), chosen)]
-
-
-def submitted(jobs: list[Submission]) -> Workload:
-    """Return jobs as a log that tells nothing of what came of them."""
-    asked = [dict(re.findall(r"-([a-zA-Z])(\d+)", each.options)) for each in jobs]
-    seconds = [round(each.seconds) for each in jobs]
-    return Workload(
-        [round(each.at) for each in jobs],
-        seconds,
-        [60 * int(each["t"]) for each in asked],
-        [int(each["n"]) for each in asked],
-        extra={name: np.array([int(each["N"]) for each in asked]) for name in SHAPE},
-    )
-
-
 def foretell(given: argparse.Namespace) -> None:
     """Print what replays foretell of jobs before any of them is submitted."""
     jobs = submissions(given.seed, given.jobs, given.seconds, given.scale, ["any"], given.at_once)
     log = submitted(jobs)
     machine = NodeCluster((NodeKind(("n1", "n2", "n3", "n4"), NODES.cores, NODES.memory),))
     for policy in given.policies:
-        told(policy, *(measures(log, wait) for wait in of_policies(log, machine, policy)))
+        told(policy, *of_policies(log, machine, policy))
 
 
 class Judged(NamedTuple):
@@ -291,6 +224,7 @@ def forecasts(given: argparse.Namespace) -> None:
         numbers = [each.replayed.job.id for each in found]
         # A job that is foretold again and again has one vote, shared by its forecasts.
         votes = [1 / numbers.count(number) for number in numbers]
+        first = np.unique(numbers, return_index=True)[1]
         theirs = [(e.replayed.slurm, e.real) for e in found if e.replayed.slurm is not None]
         print(f"{folder}: {len(found)} forecasts of {len(set(numbers))} jobs")
         for name in ("replayed", "learned"):
@@ -299,10 +233,11 @@ def forecasts(given: argparse.Namespace) -> None:
             mark = np.array([each.late for each in told])
             held = 100 * (real <= mark).mean()
             by_job = 100 * np.average(real <= mark, weights=votes)
+            at_first = 100 * (real <= mark)[first].mean()
             print(
                 f"  as {name}: mean error {error:.1f} s, marks after {mark.mean():.0f} s on "
                 f"average (jobs start after {real.mean():.0f} s) hold for {held:.1f} % of the "
-                f"forecasts, {by_job:.1f} % of the jobs"
+                f"forecasts, {by_job:.1f} % of the jobs, {at_first:.1f} % when first told"
             )
         off = np.mean([abs(expects - came) for expects, came in theirs])
         print(f"  squeue --start: mean error {off:.1f} s, of {len(theirs)}", flush=True)
