@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from queuesmith.schedule.objective import Objective
     from queuesmith.schedule.verify import verify
     from queuesmith.study import simulate_many
+    from queuesmith.study.constraints import with_constraints
     from queuesmith.study.grading import fidelity
     from queuesmith.web import serve
     from queuesmith.workload import Workload
@@ -102,6 +103,7 @@ __all__ = [
     "sweep",
     "tune",
     "verify",
+    "with_constraints",
     "write",
     "write_report",
 ]
@@ -158,6 +160,7 @@ __getattr__, __dir__ = door(
         "schedule.objective": ("Objective",),
         "schedule.verify": ("verify",),
         "study": ("simulate_many",),
+        "study.constraints": ("with_constraints",),
         "study.grading": ("fidelity",),
         "web": ("serve",),
         "workload": ("Workload",),

@@ -137,29 +137,6 @@ def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
     assert "grade A" in said and "--as-placed" not in said
 
 
-def test_what_was_inferred_is_written_edited_and_read_back(run, tmp_path):
-    (tmp_path / "slurm.conf").write_text(
-        "NodeName=n1 CPUs=4 Feature=a\nNodeName=m1 CPUs=4 Feature=b\n"
-        "PartitionName=all Nodes=n1,m1 Default=YES\n"
-    )
-    rows = [
-        "1|1000|1000|1400|06:40|7|COMPLETED|4|m1",
-        "2|1000|1000|1200|03:20|4|COMPLETED|4|n1",
-        "3|1010|1400|1450|00:50|1|COMPLETED|4|m1",
-        "4|1020|1200|1250|00:50|1|COMPLETED|4|n1",
-    ]
-    head = "JobID|Submit|Start|End|Elapsed|Timelimit|State|NCPUS|NodeList"
-    (tmp_path / "log.sacct").write_text("\n".join([head, *rows, ""]))
-    file = tmp_path / "bound.csv"
-    call = ("fidelity", tmp_path / "log.sacct", "--machine", tmp_path)
-    said = run(*call, "--save-constraints", file).out
-    assert "Constraints of 1 job inferred from where they ran" in said and "As logged:" in said
-    assert file.read_text() == "id,constraint\n3,b\n"
-    file.write_text("id,constraint\n3,b\n4,a\n")
-    assert "grade A" in run(*call, "--constraints", file).out
-    assert "Constraints" in run(*call, "--constraints", "as-logged").out
-
-
 def test_jobs_without_nodes_are_not_placed_as_they_were(run, log, tmp_path):
     assert "only on nodes" in run("fidelity", log, "--cores", "2", "--as-placed").err
     (tmp_path / "slurm.conf").write_text(

@@ -1,5 +1,6 @@
 """The same jobs on a real Slurm with and without steering: what the replay foretold, and what came.
 
+    python -m tests.live.ab_run foretell sjf+easy
     python -m tests.live.ab_run run --out a
     python -m tests.live.ab_run run --out b --steer sjf+easy
     python -m tests.live.ab_run judge a b
@@ -20,16 +21,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from queuesmith import Workload, simulate
 from queuesmith.cluster import NodeCluster
-from queuesmith.cluster.nodes import Partition
+from queuesmith.cluster.nodes import NodeKind
 from queuesmith.live.forecast import Expectation, forecast
 from queuesmith.live.marks import learned_marks
 from queuesmith.live.outcomes import Noted, Outcomes
@@ -39,6 +38,7 @@ from queuesmith.policy import as_policy
 from queuesmith.workload.files import read
 from tests.lab.slurm_lab import LabNodes, SlurmLab
 from tests.lab.submissions import Submission, submit_all
+from tests.live.ab_foretold import measures, of_policies, replays, submitted
 
 ENTRY = "import sys; from queuesmith.cli import main; sys.exit(main())"
 NODES = LabNodes("n[1-4]", cores=16, memory=64_000)
@@ -138,64 +138,30 @@ def judge(given: argparse.Namespace) -> None:
     """Print waits with and without steering beside what replays of the same jobs foretell."""
     machine = state_of(min(Path(given.without).glob("state-*"))).machine
     logs = [read(Path(folder) / "jobs.sacct") for folder in (given.without, given.steered)]
-    real = [measures(log, log.extra["real_start"] - log.submit) for log in logs]
     # Both are foretold from the jobs of the run without steering.
     policy = json.loads((Path(given.steered) / "run.json").read_text())["steer"]
-    on_nodes = policy == "sjf+easy"
-    waits = replays(logs[0], machine) if on_nodes else on_cores(logs[0], machine, policy)
-    replayed = [measures(logs[0], wait) for wait in waits]
-    for name, (without, steered) in (("real", real), ("foretold", replayed)):
-        for measure in without:
-            before, after = without[measure], steered[measure]
-            gain = 100 * (1 - after / before)
-            print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
+    told("real", *(measures(log, log.extra["real_start"] - log.submit) for log in logs))
+    told("replays of policies", *of_policies(logs[0], machine, policy))
+    if policy == "sjf+easy":
+        waits = replays(logs[0], machine)
+        told("replays of Slurm", *(measures(logs[0], wait) for wait in waits))
 
 
-def measures(log: Workload, wait: Any) -> dict[str, float]:
-    """Return what waits of jobs come to."""
-    slowdown = np.maximum((wait + log.runtime) / np.maximum(log.runtime, 10), 1)
-    return {
-        "mean wait": float(wait.mean()),
-        "mean bounded slowdown": float(slowdown.mean()),
-        "longest wait": float(wait.max()),
-    }
+def told(name: str, without: dict[str, float], steered: dict[str, float]) -> None:
+    """Print measures with and without steering."""
+    for measure, before in without.items():
+        after = steered[measure]
+        gain = 100 * (1 - after / before)
+        print(f"{name}: {measure} {before:.2f} without, {after:.2f} steered, {gain:.1f} % less")
 
 
-def replays(log: Workload, machine: NodeCluster) -> list[Any]:
-    """Return the waits under Slurm by submission, and by the shortest request.
-
-    Slurm's priority knows no requests, so in the second replay each request is a partition of all
-    nodes with a priority of its own.
-    """
-    asked = sorted(set(log.walltime.tolist()))
-    names = tuple(f"of {seconds} s" for seconds in asked)
-    parts = tuple(
-        Partition(name, machine.node_names, default=i == 0, priority=1000.0 - i)
-        for i, name in enumerate(names)
-    )
-    unwanted = ("partition", "qos", "account")
-    extra = {key: values for key, values in log.extra.items() if key not in unwanted}
-    plain = log.replaced(extra=extra)
-    code = np.array([asked.index(seconds) for seconds in log.walltime.tolist()])
-    divided = plain.replaced(
-        extra={**extra, "partition": code}, labels={**log.labels, "partition": names}
-    )
-    shortest = "slurm(PriorityWeightPartition=1000000, PriorityWeightAge=1)"
-    return [
-        simulate(plain, machine, "slurm(PriorityType=priority/basic)").wait,
-        simulate(divided, replace(machine, partitions=parts), shortest).wait,
-    ]
-
-
-def on_cores(log: Workload, machine: NodeCluster, policy: str) -> list[Any]:
-    """Return the waits by submission and by any policy, on as many cores as the nodes have.
-
-    No setting of Slurm replays such a policy's order, so both replays are the policy's own.
-    """
-    return [
-        simulate(log, cores=machine.cores, policy=each).wait
-        for each in ("fcfs+easy", as_policy(policy))
-    ]
+def foretell(given: argparse.Namespace) -> None:
+    """Print what replays foretell of jobs before any of them is submitted."""
+    jobs = submissions(given.seed, given.jobs, given.seconds, given.scale, ["any"], given.at_once)
+    log = submitted(jobs)
+    machine = NodeCluster((NodeKind(("n1", "n2", "n3", "n4"), NODES.cores, NODES.memory),))
+    for policy in given.policies:
+        told(policy, *of_policies(log, machine, policy))
 
 
 class Judged(NamedTuple):
@@ -258,6 +224,7 @@ def forecasts(given: argparse.Namespace) -> None:
         numbers = [each.replayed.job.id for each in found]
         # A job that is foretold again and again has one vote, shared by its forecasts.
         votes = [1 / numbers.count(number) for number in numbers]
+        first = np.unique(numbers, return_index=True)[1]
         theirs = [(e.replayed.slurm, e.real) for e in found if e.replayed.slurm is not None]
         print(f"{folder}: {len(found)} forecasts of {len(set(numbers))} jobs")
         for name in ("replayed", "learned"):
@@ -266,10 +233,11 @@ def forecasts(given: argparse.Namespace) -> None:
             mark = np.array([each.late for each in told])
             held = 100 * (real <= mark).mean()
             by_job = 100 * np.average(real <= mark, weights=votes)
+            at_first = 100 * (real <= mark)[first].mean()
             print(
                 f"  as {name}: mean error {error:.1f} s, marks after {mark.mean():.0f} s on "
                 f"average (jobs start after {real.mean():.0f} s) hold for {held:.1f} % of the "
-                f"forecasts, {by_job:.1f} % of the jobs"
+                f"forecasts, {by_job:.1f} % of the jobs, {at_first:.1f} % when first told"
             )
         off = np.mean([abs(expects - came) for expects, came in theirs])
         print(f"  squeue --start: mean error {off:.1f} s, of {len(theirs)}", flush=True)
@@ -279,13 +247,15 @@ def main() -> None:
     """Read the command line."""
     options = argparse.ArgumentParser(description=__doc__)
     verbs = options.add_subparsers(required=True)
-    one = verbs.add_parser("run")
+    zero, one = verbs.add_parser("foretell"), verbs.add_parser("run")
+    zero.add_argument("policies", nargs="+")
+    for verb in (zero, one):
+        verb.add_argument("--jobs", type=int, default=150)
+        verb.add_argument("--seed", type=int, default=11)
+        verb.add_argument("--seconds", type=float, default=300)
+        verb.add_argument("--at-once", type=int, default=0, help="so many in the first second")
+        verb.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--out", required=True)
-    one.add_argument("--jobs", type=int, default=150)
-    one.add_argument("--seed", type=int, default=11)
-    one.add_argument("--seconds", type=float, default=300)
-    one.add_argument("--at-once", type=int, default=0, help="so many come in the first second")
-    one.add_argument("--scale", type=float, default=1.0)
     one.add_argument("--users", default="games,news,mail,lp", help="who submits")
     one.add_argument("--steer", help="a policy")
     one.add_argument("--record", type=float, default=20.0)
@@ -298,7 +268,7 @@ def main() -> None:
     three.add_argument("--least", type=int, default=10)
     three.add_argument("--step", type=int, default=1)
     three.add_argument("--arrivals", action=argparse.BooleanOptionalAction)
-    for verb, act in ((one, run), (two, judge), (three, forecasts)):
+    for verb, act in ((zero, foretell), (one, run), (two, judge), (three, forecasts)):
         verb.set_defaults(act=act)
     given = options.parse_args()
     given.act(given)

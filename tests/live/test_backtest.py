@@ -39,6 +39,7 @@ def test_the_forecasts_of_one_job_share_its_vote():
     found = Backtest("log", 3, late, late, late, really, np.array([4, 4, 4, 6]))
     assert found.held == 0.25
     assert found.held_by_job == pytest.approx(0.5)
+    assert found.held_at_first == pytest.approx(0.5)  # of job 4 that of 9 seconds counts
 
 
 def test_marks_are_learned_from_forecasts_that_came_true(monkeypatch):

@@ -87,6 +87,29 @@ def test_who_may_not_be_steered_keeps_the_place(slurm):
     assert found[2].median < found[3].median < found[4].median
 
 
+def test_a_planner_puts_shorter_jobs_that_come_first_too(slurm):
+    for number in (2, 3, 4):
+        slurm.job(number, cores=16, nodes=2)
+    state = look()
+    by = Steered(as_policy("optimal(seconds=0.1)"), 30)
+    alone, overtaken = (
+        expected(state, arriving(state, 1800), steered=by, replays=3, arrivals=coming)
+        for coming in (False, True)
+    )
+    assert all(overtaken[job].late > alone[job].late for job in (2, 3))
+    assert all(overtaken[job].median == alone[job].median for job in (2, 3, 4))
+
+
+@pytest.mark.parametrize("objective", ["artww", "sldwa", "response", "makespan"])
+def test_what_a_planner_minimises_orders_those_who_come(slurm, objective):
+    state = look()
+    coming = PastArrivals(state, arriving(state, 600))
+    new = coming.after(coming.course(np.random.default_rng(2)), 600)
+    policy = as_policy(f"optimal(seconds=0.1; objective={objective})")
+    order = order_to_come(state, policy)(new)
+    assert {job.id for job in order} == {2, 3, 4, *(job.id for job in new)}
+
+
 @pytest.mark.parametrize("policy", ["dynp(fcfs,sjf)", "wfp3+easy"])
 def test_other_policies_order_those_who_come_as_well(slurm, policy):
     state = look()

@@ -14,6 +14,9 @@ from queuesmith.live.state import look
 from queuesmith.live.steered import Steered
 from queuesmith.policy import as_policy
 
+#: As they were noted when there was one level for all.
+OLD = '{"forecasts": 1, "cluster": "atlas", "levels": {"": 0.9}}\n'
+
 
 def later(state, seconds, *, running=()):
     """The same cluster some time later, when some jobs have just started."""
@@ -78,7 +81,7 @@ def test_who_is_foretold_again_at_once_is_not_noted_again(slurm, tmp_path):
 def test_a_file_that_is_something_else_is_refused(slurm, tmp_path):
     state = look()
     expected = forecast(state)
-    for text in ("", "no json\n", '{"forecasts": 1, "cluster": "other", "levels": {}}\n'):
+    for text in ("", "no json\n", '{"forecasts": 2, "cluster": "other", "levels": {}}\n', OLD):
         (tmp_path / "atlas.forecasts").write_text(text)
         with pytest.raises(SlurmError, match=r"does not hold forecasts of cluster 'atlas'"):
             told(expected, state, None, tmp_path)

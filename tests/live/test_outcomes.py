@@ -72,17 +72,35 @@ def test_jobs_that_still_wait_make_marks_later():
 
 def test_what_comes_is_learned_when_it_is_known_and_judged_once():
     learned = Outcomes()
-    learned.expect([Noted(1, 0, 100, 10, 20, 20, 100), Noted(2, 0, 100, 10, 20, 20, 100)])
+    learned.expect([Noted(1, 100, 100, 10, 20, 20, 100), Noted(2, 100, 100, 10, 20, 20, 100)])
     learned.learn(110, lambda each: None)
-    assert [each.until for each in learned.noted] == [110, 110] and learned.level == MARK
+    assert [each.until for each in learned.noted] == [110, 110] and learned.level(0) == MARK
     learned.learn(115, lambda each: 113 if each.job == 1 else None)
-    assert learned.jobs == 1 and learned.level < MARK  # one mark held
-    before = learned.level
+    assert learned.jobs == 1 and learned.level(0) < MARK  # one mark held
+    before = learned.level(0)
     learned.learn(125, lambda each: None)  # the other has passed, whenever the job starts
-    assert learned.level == pytest.approx(before + 0.9 * module.STEP)
-    level = learned.level
+    assert learned.level(0) == pytest.approx(before + 0.9 * module.STEP)
+    level = learned.level(0)
     learned.learn(400, lambda each: 390)
-    assert learned.level == level and learned.jobs == 2
+    assert learned.level(0) == level and learned.jobs == 2
+
+
+def test_a_job_has_one_vote_for_the_level_among_those_that_have_waited_as_long():
+    hour, day = 3600, 86_400
+    told = [Noted(1, 0, made, 1, 1, 1, day + 99, started=True) for made in (hour, hour + 9, day)]
+    learned = Outcomes(told)
+    learned.learn(2 * day, lambda each: None)
+    assert learned.level(hour) == pytest.approx(MARK + 1.5 * 0.9 * module.STEP)
+    assert learned.level(day) == pytest.approx(MARK + 0.9 * module.STEP)
+
+
+def test_marks_of_jobs_that_have_waited_long_follow_their_own_misses():
+    learned = Outcomes(Noted(i, 0, 86_400, 1, 1, 1, 86_500, started=True) for i in range(50))
+    learned.learn(90_000, lambda each: None)
+    assert learned.level(86_400) == learned.level(70_000) > MARK
+    assert learned.level(0) == learned.level(3600) == MARK
+    marks = [learned.corrected(*np.array([[300.0], [600.0], [wait]]))[1] for wait in (0, 86_400)]
+    assert marks[1] >= marks[0]
 
 
 def test_a_job_that_went_away_counts_until_it_was_last_seen():
@@ -95,4 +113,4 @@ def test_a_job_that_went_away_counts_until_it_was_last_seen():
 def test_the_level_stays_within_its_bounds():
     learned = Outcomes(Noted(i, 0, 0, 1, 1, 1, 50, started=True) for i in range(500))
     learned.learn(60, lambda each: None)
-    assert learned.level == MOST
+    assert learned.level(0) == MOST

@@ -29,6 +29,23 @@ def test_constraints_are_inferred_where_the_log_has_none_and_the_grade_says_so(l
     assert free.inferred == 0 and free.as_logged is None and "inferred" not in free.sentence
 
 
+def test_any_replay_can_have_them_and_its_grade_is_that_of_fidelity(log):
+    bound = qs.with_constraints(log, MACHINE)
+    compared = qs.compare(bound, MACHINE, ["fcfs+easy"]).fidelity
+    assert compared.inferred == 1
+    assert compared.figures() == qs.fidelity(log, MACHINE).figures()
+    assert qs.with_constraints(log, MACHINE, "as-logged") is log
+    assert qs.with_constraints(log, MACHINE, today="fcfs+easy") is log  # proven for Slurm alone
+
+
+def test_jobs_that_a_file_binds_to_too_small_nodes_are_left_out_and_counted(tmp_path):
+    wide = jobs((0, 10, 20, 8), (0, 10, 20, 4), requested_nodes=[2, 1], real_start=[0, 10])
+    file = tmp_path / "bound.csv"
+    file.write_text("id,constraint\n1,a\n")
+    judged = qs.fidelity(wide, MACHINE, constraints=file)
+    assert len(judged.history) == 1 and judged.history.workload.dropped == 1
+
+
 def test_what_is_wrong_with_constraints_is_said(log, tmp_path):
     file = tmp_path / "bound.csv"
     for text, error, sentence in (

@@ -10,13 +10,22 @@ import typer
 
 from queuesmith.base.words import so_many
 from queuesmith.cli.options import (
+    ConstraintsOption,
     FormatOption,
     LogOptions,
     MachineOptions,
     machine_named,
     with_options,
 )
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+    tell_changes,
+)
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster, NodeCluster
@@ -68,13 +77,7 @@ def fidelity(
             "without Constraints.",
         ),
     ] = False,
-    constraints: Annotated[
-        str | None,
-        typer.Option(
-            help="as-logged, inferred from where jobs ran and who was let past them, or a CSV "
-            "file of id,constraint; by default inferred where the log has none."
-        ),
-    ] = None,
+    constraints: ConstraintsOption = None,
     save_constraints: Annotated[
         Path | None,
         typer.Option(help="Write the jobs with constraints as CSV, to be edited and given back."),
@@ -109,6 +112,7 @@ def fidelity(
             strict=log.strict,
             progress=tick,
         )
+    tell_changes(judged.history.workload, quiet=log.quiet, since=len(workload.changes))
     if save_constraints is not None:
         write_constraints(judged.history.workload, save_constraints)
         tell(f"wrote {save_constraints}", quiet=log.quiet)

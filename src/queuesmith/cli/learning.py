@@ -189,6 +189,7 @@ def tune(
     limit = wait_factor(longest_wait)
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
+    workload = truth.constrained(workload, cluster, log)
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
     tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
     graded = grade_of(fitting, cluster, truth.today)

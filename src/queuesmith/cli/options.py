@@ -232,6 +232,15 @@ class MachineOptions:
         return policy.having(**read_slurm_conf(self.slurm_conf).parameters)
 
 
+ConstraintsOption = Annotated[
+    str | None,
+    _option(
+        "as-logged, inferred from where jobs ran and who was let past them, or a CSV file of "
+        "id,constraint; by default inferred where the log has none."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class TruthOptions:
     """The machine as it is, and how a replay on it is held against what really happened."""
@@ -245,6 +254,7 @@ class TruthOptions:
             "file, or 'infer'.",
         ),
     ] = None
+    constraints: ConstraintsOption = None
     maintenance: Annotated[
         list[str] | None,
         _option(
@@ -275,6 +285,18 @@ class TruthOptions:
 
         found = machine_named(self.nodes, workload, machine, log)
         return with_maintenance(found, workload, self.windows()) if self.maintenance else found
+
+    def constrained(
+        self, workload: Workload, machine: Cluster | NodeCluster, log: LogOptions
+    ) -> Workload:
+        """Return the jobs with the constraints that are asked for, and say what was inferred."""
+        from queuesmith.study.constraints import with_constraints
+
+        bound = with_constraints(
+            workload, machine, self.constraints, today=self.today, strict=log.strict
+        )
+        tell_changes(bound, quiet=log.quiet, since=len(workload.changes))
+        return bound
 
     def windows(self) -> list[tuple[Moment, Moment]]:
         """Return the windows of maintenance, each from when up to when."""

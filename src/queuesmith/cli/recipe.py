@@ -109,6 +109,10 @@ class Recipe:
                 "from queuesmith.cluster import with_maintenance",
                 f"machine = with_maintenance(machine, log, {self.truth.windows()!r})",
             ]
+        if self.truth.nodes is not None or self.truth.constraints is not None:
+            given = {"constraints": self.truth.constraints, "today": self.truth.today}
+            asked = "".join(f", {key}={value!r}" for key, value in given.items() if value)
+            lines.append(f"log = qs.with_constraints(log, machine{asked})")
         return lines
 
     def _described_machine(self) -> list[str]:

@@ -95,6 +95,7 @@ def simulate(
     requests = choices.requests()
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
+    workload = truth.constrained(workload, cluster, log)
     machine.tell_unused([chosen], quiet=log.quiet)
     with progress(f"replaying {chosen}", quiet=log.quiet) as report:
         result = simulate_many(
@@ -280,6 +281,7 @@ def _compare(
         raise UsageError("no policy is given. Name at least one, for example fcfs+easy.")
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
+    workload = truth.constrained(workload, cluster, log)
     machine.tell_unused(chosen, quiet=log.quiet)
     with progress(f"replaying {len(chosen)} policies", quiet=log.quiet) as report:
         comparison = compare(

@@ -71,6 +71,12 @@ class Backtest:
         _, which, times = np.unique(self.job, return_inverse=True, return_counts=True)
         return float(np.average(self.really <= self.late, weights=1 / times[which]))
 
+    @property
+    def held_at_first(self) -> float:
+        """The share of jobs that had started by the mark that was told of them first."""
+        _, first = np.unique(self.job, return_index=True)
+        return float((self.really[first] <= self.late[first]).mean())
+
     def row(self) -> dict[str, Any]:
         """Return it as a row for a table."""
         return {
@@ -81,6 +87,7 @@ class Backtest:
             "by requests (min)": round(self.requested_error / 60, 1),
             "marks held (% of forecasts)": round(100 * self.held, 1),
             "of jobs (%)": round(100 * self.held_by_job, 1),
+            "of jobs, first told (%)": round(100 * self.held_at_first, 1),
         }
 
 

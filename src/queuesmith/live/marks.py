@@ -23,7 +23,7 @@ from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
 from queuesmith.workload import Workload
 
-_VERSION = 1
+_VERSION = 2
 #: Who is foretold again within so many seconds is not noted again.
 PAUSE = 30
 
@@ -184,11 +184,14 @@ def _read(path: Path, cluster: str) -> dict[str, Outcomes]:
         header = json.loads(lines[0])
         if header["forecasts"] != _VERSION or header["cluster"] != cluster:
             raise ValueError
-        ways = {by: Outcomes(level=float(level)) for by, level in header["levels"].items()}
+        ways = {
+            by: Outcomes(levels={int(stretch): float(level) for stretch, level in levels.items()})
+            for by, levels in header["levels"].items()
+        }
         for line in lines[1:]:
             facts = json.loads(line)
             ways[facts.pop("by")].noted.append(Noted(**facts))
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         raise SlurmError(
             f"'{path}' does not hold forecasts of cluster '{cluster}' as they are noted. Remove it "
             "to learn anew, give another folder with --marks, or forecast --as-replayed."
@@ -197,7 +200,7 @@ def _read(path: Path, cluster: str) -> dict[str, Outcomes]:
 
 
 def _write(path: Path, cluster: str, ways: dict[str, Outcomes]) -> None:
-    levels = {by: way.level for by, way in ways.items()}
+    levels = {by: way.levels for by, way in ways.items()}
     lines: list[dict[str, object]] = [
         {"forecasts": _VERSION, "cluster": cluster, "levels": levels},
         *({"by": by, **asdict(each)} for by, way in ways.items() for each in way.noted),

@@ -5,13 +5,15 @@ than foretold? A job that is foretold again and again tells one thing, not many,
 share one vote. A job that still waits has waited so long at least; it counts until now, as in a
 study of survival (Kaplan and Meier 1958). Some votes are there before the first job: what came of
 forecasts elsewhere. The share that the late mark aims at follows its own misses (adaptive conformal
-inference, Gibbs and Candes 2021).
+inference, Gibbs and Candes 2021), those of jobs that have waited about as long: who has waited long
+misses marks more often, and would be made up for by those who have just come.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -24,6 +26,8 @@ Ints = NDArray[np.int64]
 
 #: The share of jobs that the late mark is to hold for, and how fast it follows those it misses.
 MARK, STEP = 0.9, 0.01
+#: Jobs belong together that have waited up to so many times as long.
+STRETCH = 4.0
 #: Between what shares the mark may aim.
 LEAST, MOST = 0.6, 0.995
 #: So many forecasts whose jobs have started say how far off the median is; fewer are too few. Of
@@ -76,6 +80,11 @@ class Noted:
         return self.until - self.made
 
     @property
+    def so_far(self) -> int:
+        """How long the job had waited when it was foretold."""
+        return self.made - self.submit
+
+    @property
     def missed(self) -> bool:
         """Whether the mark has passed before the job started."""
         return self.wait > self.mark
@@ -88,13 +97,19 @@ class Outcomes:
     ----------
     noted
         Earlier forecasts, the oldest first.
-    level
-        The share that marks aim at by now.
+    levels
+        The share that marks aim at by now, by how long jobs have waited.
     """
 
-    def __init__(self, noted: Iterable[Noted] = (), level: float = MARK) -> None:
+    def __init__(
+        self, noted: Iterable[Noted] = (), levels: Mapping[int, float] | None = None
+    ) -> None:
         self.noted: deque[Noted] = deque(noted, maxlen=RECENT)
-        self.level = level
+        self.levels = dict(levels or {})
+
+    def level(self, so_far: float) -> float:
+        """Return the share that marks of jobs aim at which have waited so long."""
+        return self.levels.get(_stretch(so_far), MARK)
 
     @property
     def enough(self) -> bool:
@@ -139,16 +154,17 @@ class Outcomes:
 
     def _judge(self) -> None:
         """Let the level follow the marks of which it is known by now whether they held."""
-        told: Counter[tuple[int, int]] = Counter()
+        told: Counter[tuple[int, int, int]] = Counter()
         fresh = []
         for each in self.noted:
-            told[each.job, each.submit] += 1
+            key = (each.job, each.submit, _stretch(each.so_far))
+            told[key] += 1
             if not each.judged and (each.started or each.missed):
-                fresh.append((each, told[each.job, each.submit]))
+                fresh.append((each, told[key]))
         for each, repeat in sorted(fresh, key=lambda pair: (pair[0].until, pair[0].made)):
             each.judged = True
-            level = self.level + STEP / repeat * (each.missed - (1 - MARK))
-            self.level = min(max(level, LEAST), MOST)
+            level = self.level(each.so_far) + STEP / repeat * (each.missed - (1 - MARK))
+            self.levels[_stretch(each.so_far)] = min(max(level, LEAST), MOST)
 
     def corrected(self, half: Floats, late: Floats, so_far: Floats) -> tuple[Floats, Floats]:
         """Return by when half and nine tenths of such jobs really start, in seconds.
@@ -162,11 +178,13 @@ class Outcomes:
         """
         rows = np.log(np.stack([half, late, so_far], axis=1) + GRACE)
         alike = _Alike(self.noted)
-        found = np.array([self._moved(row, alike) for row in rows]).reshape(-1, 2)
+        levels = map(self.level, so_far.tolist())
+        moved = [self._moved(row, alike, level) for row, level in zip(rows, levels, strict=True)]
+        found = np.array(moved).reshape(-1, 2)
         half, late = np.maximum(np.exp(found.T) - GRACE, 0.0)
         return half, np.maximum(half, late)
 
-    def _moved(self, row: Floats, alike: _Alike) -> tuple[float, float]:
+    def _moved(self, row: Floats, alike: _Alike, level: float) -> tuple[float, float]:
         """Return the logarithms of half and late as those most like them teach."""
         near, votes = alike.to(row)
         beyond, known = alike.waited[near], alike.known[near]
@@ -176,10 +194,15 @@ class Outcomes:
         late = quantile(
             np.concatenate([_PRIOR, beyond - alike.seen[near, 1]]),
             np.concatenate([np.ones(len(_PRIOR), np.bool_), known]),
-            self.level,
+            level,
             np.concatenate([np.full(len(_PRIOR), VOTES / len(_PRIOR)), votes]),
         )
         return half, float(row[1]) + late
+
+
+def _stretch(so_far: float) -> int:
+    """Return the number of the stretch of time to which such a wait belongs."""
+    return int(math.log(1 + so_far / GRACE, STRETCH))
 
 
 #: What came of forecasts elsewhere, as evenly as can be.
@@ -190,7 +213,7 @@ class _Alike:
     """Forecasts that were noted, as numbers, to find those most like another."""
 
     def __init__(self, noted: Iterable[Noted]) -> None:
-        columns = [(e.half, e.late, e.made - e.submit, e.wait, e.started) for e in noted]
+        columns = [(e.half, e.late, e.so_far, e.wait, e.started) for e in noted]
         table = np.array(columns, np.float64).reshape(-1, 5)
         logs = np.log(table[:, :4] + GRACE)
         self.seen, self.waited = logs[:, :3], logs[:, 3]

@@ -27,6 +27,10 @@ WIDTHS = (1, 4, 16, 64, 256, 1024)
 MONTH_SECONDS = 30 * 86_400
 
 
+#: What a log says has changed of jobs whose constraints were inferred.
+INFERRED = "bound by a constraint that was inferred from where jobs ran and who was let past them"
+
+
 class Grade(StrEnum):
     """How far a replay can be believed."""
 
@@ -56,16 +60,13 @@ class Fidelity(Framed):
     draws
         Further replays that differ from the first in what nobody knows, such as the instants at
         which Slurm looked. The mean wait of a job over all replays is then what is graded.
-    inferred
-        Of how many jobs constraints were inferred from where they ran, for the log has none.
     as_logged
-        The same without what was inferred.
+        The same with the constraints as logged, where others were asked for.
     """
 
     history: Schedule
     replayed: Schedule
     draws: tuple[Schedule, ...] = ()
-    inferred: int = 0
     as_logged: Fidelity | None = None
 
     def __post_init__(self) -> None:
@@ -78,6 +79,12 @@ class Fidelity(Framed):
                     f"'{b.name}', but both must have the same jobs, at least one. Replay the jobs "
                     "of the history."
                 )
+
+    @property
+    def inferred(self) -> int:
+        """Of how many jobs constraints were inferred from where they ran, for the log has none."""
+        changes = self.history.workload.changes
+        return sum(change.count for change in changes if change.reason == INFERRED)
 
     @cached_property
     def replayed_wait(self) -> Floats:
@@ -180,10 +187,7 @@ class Fidelity(Framed):
         """Return the same of some of the jobs."""
         draws = tuple(each.select(jobs) for each in self.draws)
         other = self.as_logged.only(jobs) if self.as_logged else None
-        inferred = self.inferred
-        return Fidelity(
-            self.history.select(jobs), self.replayed.select(jobs), draws, inferred, other
-        )
+        return Fidelity(self.history.select(jobs), self.replayed.select(jobs), draws, other)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures, ready for JSON."""

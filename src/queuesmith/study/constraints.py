@@ -11,13 +11,16 @@ from pathlib import Path
 from queuesmith.base.errors import ClusterError, UsageError, WorkloadError
 from queuesmith.base.files import decoded, read_bytes, write_bytes
 from queuesmith.base.registry import no_such
-from queuesmith.cluster import NodeCluster
+from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.features import nodes_with
+from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.requests import node_features
 from queuesmith.engine.inferred_constraints import can_infer, inferred_constraints
-from queuesmith.policy import Slurm
+from queuesmith.policy import AnyPolicy, Slurm, as_policy
+from queuesmith.schedule.fidelity import INFERRED
 from queuesmith.workload import Workload
 from queuesmith.workload.tables import coded
+from queuesmith.workload.workload import Change
 
 CONSTRAINT = "constraint"
 _HEAD = ("id", CONSTRAINT)
@@ -28,6 +31,51 @@ class Constraints(StrEnum):
 
     AS_LOGGED = "as-logged"  # what the log says, nothing where it says nothing
     INFERRED = "inferred"  # from where jobs ran, and from who was let past them
+
+
+def with_constraints(
+    workload: Workload,
+    machine: Cluster | NodeCluster,
+    constraints: str | Path | None = None,
+    *,
+    today: AnyPolicy | str | None = None,
+    strict: bool = False,
+) -> Workload:
+    """Return a log with the constraints that are asked for, for any replay of it.
+
+    Parameters
+    ----------
+    workload, machine
+        The jobs, and the machine that they ran on.
+    constraints
+        ``"as-logged"``, ``"inferred"`` from where jobs ran and who was let past them, or a CSV file
+        with the columns id and constraint. By default they are inferred where ``slurm()`` ran, the
+        log has none, and the machine's nodes differ in features.
+    today
+        The policy that really ran; by default ``slurm()``.
+    strict
+        Where they are inferred, raise where a job fits no node instead of leaving it out.
+    """
+    policy = Slurm() if today is None else as_policy(today)
+    if constraints is None and isinstance(policy, Slurm) and _shows_constraints(workload, machine):
+        constraints = Constraints.INFERRED
+    if constraints in (None, Constraints.AS_LOGGED):
+        return workload
+    if not isinstance(machine, NodeCluster):
+        raise UsageError(
+            f"constraints are features of nodes, but the machine '{machine.name}' is a number of "
+            "cores. Leave --constraints (constraints) out, or give a --machine with nodes."
+        )
+    if constraints != Constraints.INFERRED:
+        return read_constraints(constraints, workload, machine)
+    fit = jobs_that_fit(workload, machine, strict=strict)
+    bound = inferred(fit, machine, policy if isinstance(policy, Slurm) else None)
+    count = count_constrained(bound)
+    return bound.noting(Change(INFERRED, count, dropped=False)) if count else workload
+
+
+def _shows_constraints(workload: Workload, machine: Cluster | NodeCluster) -> bool:
+    return isinstance(machine, NodeCluster) and can_infer(workload, machine)
 
 
 def inferred(workload: Workload, machine: NodeCluster, policy: Slurm | None = None) -> Workload:

@@ -11,17 +11,11 @@ from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
-from queuesmith.engine.inferred_constraints import can_infer
 from queuesmith.engine.simulate import as_machine
 from queuesmith.policy import AnyPolicy, Slurm, as_policy
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.fidelity import Fidelity
-from queuesmith.study.constraints import (
-    Constraints,
-    count_constrained,
-    inferred,
-    read_constraints,
-)
+from queuesmith.study.constraints import Constraints, with_constraints
 from queuesmith.study.runner import simulate_many
 from queuesmith.workload import Workload
 from queuesmith.workload.preempted import joined_runs
@@ -57,9 +51,7 @@ def fidelity(
         Let each job run only on nodes of the kinds that it really ran on, for logs that do not
         tell what jobs were bound to.
     constraints
-        ``"as-logged"``, ``"inferred"`` from where jobs ran and who was let past them, or a CSV file
-        with the columns id and constraint. By default they are inferred for ``slurm()`` where the
-        log has none and the machine's nodes differ in features.
+        As for ``with_constraints``; as logged by default where jobs are placed as they were.
     progress
         Called with the share of the replays that is done.
     """
@@ -71,18 +63,14 @@ def fidelity(
     jobs = jobs_that_fit(workload, machine, strict=strict)
     if as_placed:
         jobs = _bound(jobs, machine)
-    if constraints is None and not as_placed and _shows_constraints(jobs, machine, chosen):
-        constraints = Constraints.INFERRED
+        constraints = Constraints.AS_LOGGED if constraints is None else constraints
+    known = with_constraints(jobs, machine, constraints, today=chosen)
+    known = jobs_that_fit(known, machine, strict=strict)
     policies = _drawn(chosen, jobs, machine, draws)
     judged = _judged(jobs, machine, policies, progress)
-    if constraints in (None, Constraints.AS_LOGGED):
+    if known is jobs:
         return judged
-    known = _constrained(jobs, machine, chosen, constraints)
-    count = count_constrained(known) if constraints == Constraints.INFERRED else 0
-    if constraints == Constraints.INFERRED and not count:
-        return judged
-    again = _judged(known, machine, policies, progress)
-    return replace(again, inferred=count, as_logged=judged)
+    return replace(_judged(known, machine, policies, progress), as_logged=judged)
 
 
 def _judged(
@@ -106,26 +94,6 @@ def _preempts(machine: Cluster | NodeCluster, policy: AnyPolicy) -> bool:
     if not isinstance(machine, NodeCluster) or not isinstance(policy, Slurm):
         return False
     return policy.settings(machine.settings).preempts
-
-
-def _shows_constraints(jobs: Workload, machine: Cluster | NodeCluster, policy: AnyPolicy) -> bool:
-    if not isinstance(machine, NodeCluster) or not isinstance(policy, Slurm):
-        return False
-    return can_infer(jobs, machine)
-
-
-def _constrained(
-    jobs: Workload, machine: Cluster | NodeCluster, policy: AnyPolicy, constraints: str | Path
-) -> Workload:
-    """Return jobs with constraints, inferred or read."""
-    if not isinstance(machine, NodeCluster):
-        raise UsageError(
-            f"constraints are features of nodes, but the machine '{machine.name}' is a number of "
-            "cores. Leave --constraints (constraints) out, or give a --machine with nodes."
-        )
-    if constraints != Constraints.INFERRED:
-        return read_constraints(constraints, jobs, machine)
-    return inferred(jobs, machine, policy if isinstance(policy, Slurm) else None)
 
 
 def grade_of(
