@@ -11,6 +11,7 @@ from queuesmith.schedule.reservations import Request
 
 BACKFILLS = ("none", "list", "easy", "plan", "plan(depth=2)")
 KEEPING = ("none+keep(share=0.2)", "easy+keep(share=0.4,groups=3)", "list+keep(share=0)")
+KEEPING += ("easy+keep(share=0.5,patience=0.003)",)
 # Few sets of features, and of orders that change with time: each is compiled once.
 FEATURE_SETS = (
     SEVEN,

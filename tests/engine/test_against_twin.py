@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from queuesmith import Cluster, Workload, simulate, verify
 from queuesmith.engine import order_replay
 from queuesmith.engine.kernels.reservations import new_reservations
+from queuesmith.engine.packing import Packed
 from queuesmith.policy import BACKFILLS, ORDERS, Policy
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
@@ -25,13 +26,19 @@ KEEPING = [
     for backfill in ("none", "list", "easy")
     for share, groups in ((0.3, 2), (0, 2), (0.6, 1))
 ]
+IMPATIENT = [
+    f"{policy}+keep(share=0.4,patience={hours})"  # 7 seconds, a minute
+    for policy in ("fcfs+easy", "group", "group+easy", "sjf+list")
+    for hours in (0.002, 0.0168)
+]
 DEEP = [
     f"{order}+{backfill}(depth={depth})"
     for order in ("fcfs", "sjf", "wfp3")
     for backfill in ("conservative", "plan")
     for depth in (1, 2, 5)
 ]
-POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS] + KEEPING + DEEP
+POLICIES = [f"{order}+{backfill}" for order in ORDERS for backfill in BACKFILLS]
+POLICIES += KEEPING + IMPATIENT + DEEP
 
 
 @st.composite
@@ -115,3 +122,10 @@ def test_policy_objects_and_written_policies_are_the_same():
     built = simulate(workload, cores=8, policy=Policy(ORDERS["power"].having(alpha=2), "easy"))
     assert written.start.tolist() == built.start.tolist()
     assert written.policy == built.policy == "power(alpha=2)+easy"
+
+
+def test_whose_patience_is_over_stands_where_the_order_puts_it():
+    jobs = Workload([0, 0, 50], [5, 5, 5], [5, 9, 7], [1, 1, 1], group=[3, 1, 4])
+    packed, policy = Packed(jobs, Cluster(2)), Policy.parse("sjf+easy+keep(share=0,patience=0.02)")
+    places = [packed.rank_at(policy.order, policy.keep, now).tolist() for now in (72, 73, 123)]
+    assert [np.argsort(each).tolist() for each in places] == [[1, 0, 2], [0, 1, 2], [0, 2, 1]]

@@ -363,7 +363,13 @@ def test_a_file_with_a_wrong_depth_is_refused(depth, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["group+easy+keep(share=0.3)", "fcfs+keep(share=0)", "sjf+list+keep(share=0.125,groups=1)"],
+    [
+        "group+easy+keep(share=0.3)",
+        "fcfs+keep(share=0)",
+        "sjf+list+keep(share=0.125,groups=1)",
+        "group+easy+keep(share=0.2,patience=72)",
+        "group+keep(share=0.2,groups=3,patience=0.5)",
+    ],
 )
 def test_what_is_kept_free_is_printed_as_written_and_kept_in_the_file(text, tmp_path):
     policy = Policy.parse(text)
@@ -378,6 +384,12 @@ def test_two_groups_are_favoured_unless_said_otherwise():
     assert keep.cores(1024) == 307
 
 
+def test_patience_has_no_end_unless_one_is_given():
+    assert not Policy.parse("group+easy+keep(share=0.3)").keep.is_over(10**9)
+    keep = Policy.parse("group+easy+keep(share=0.3,patience=2)").keep
+    assert [keep.is_over(waited) for waited in (0, 7200, 7201)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -387,6 +399,10 @@ def test_two_groups_are_favoured_unless_said_otherwise():
         ("group+easy+keep(share=0.1,groups=0)", "groups=0, but it must be a whole number"),
         ("group+easy+keep(share=0.1,groups=1.5)", "groups=1.5"),
         ("group+easy+keep(share=0.1,groups=inf)", "groups=inf"),
+        ("group+easy+keep(share=0.1,patience=-1)", "patience=-1, but it must be a number of hours"),
+        ("group+easy+keep(share=0.1,patience=nan)", "patience=nan"),
+        ("group+easy+keep(share=0.1,patience=inf)", "leave it out where others may wait for ever"),
+        ("group+easy+keep(share=0.1,patience=soon)", "patience=soon"),
         ("group+easy+keep()", "lacks its share"),
         ("group+easy+keep(0.3)", "Write for example share=0.3"),
         ("group+easy+keep(part=0.1)", "no setting 'part'"),

@@ -236,7 +236,7 @@ def policies(format: FormatOption = Format.table) -> None:
     rows = [
         *(("order", name, _sentence(o.function), settings(o)) for name, o in ORDERS.items()),
         *(("backfill", name, text, "depth" * (name in DEEP)) for name, text in BACKFILLS.items()),
-        ("cores kept free", "keep", _sentence(Keep), "share, groups=2"),
+        ("cores kept free", "keep", _sentence(Keep), "share, groups=2, patience"),
         ("self-tuning", "dynp", planner, DEFAULT),
         *(("decider", name, meaning, "") for name, meaning in DECIDERS.items()),
         *(("plan metric", name, meaning, "") for name, meaning in PLAN_METRICS.items()),

@@ -18,11 +18,12 @@ from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.engine.asked import asked_by, own_columns
+from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.line import jobs_by_rank, nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
 from queuesmith.engine.scoring import fixed_scores
-from queuesmith.policy.keep import Keep
+from queuesmith.policy.keep import HOUR, Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import AFTER, THINK_TIME
@@ -81,22 +82,40 @@ class Packed:
     def rank(self, order: Order, keep: Keep | None = None) -> NDArray[np.int64]:
         """Return each job's place in a fixed order: highest score first, equals as they came.
 
-        Those who are favoured come before all others.
+        Those who are favoured come before all others. Where others' patience ends, there are twice
+        as many places as jobs: see ``kernels/line.py``.
         """
         key = _rank_key(order, keep)
         with self._lock:
             if key not in self._ranks:
                 own = own_columns(self.log, [order])
                 scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]), own)
-                rank = np.empty(len(scores), np.int64)
-                rank[self._in_order(-scores, keep)] = np.arange(len(scores))
-                self._ranks[key] = frozen(rank)
+                self._ranks[key] = frozen(self._places(-scores, keep))
             return self._ranks[key]
 
-    def _in_order(self, key: NDArray[np.float64], keep: Keep | None) -> NDArray[np.intp]:
-        if keep is None:
-            return np.argsort(key, kind="stable")
-        return np.lexsort((key, ~self._favoured(keep)))
+    def rank_at(self, order: Order, keep: Keep | None, now: int) -> NDArray[np.int64]:
+        """Return each job's place at a moment, if it waits then: whose patience is over may have
+        passed others.
+        """
+        rank = self.rank(order, keep)
+        if keep is None or keep.patience is None:
+            return rank
+        over = now - self.jobs.submit > keep.patience * HOUR
+        return np.where(over, rank % len(rank), rank)
+
+    def _places(self, key: NDArray[np.float64], keep: Keep | None) -> NDArray[np.int64]:
+        """Return each job's place, the lowest key first.
+
+        Where patience ends, others stand as many places behind all jobs as they would among them.
+        """
+        places = np.empty(len(key), np.int64)
+        if keep is None or keep.patience is not None:
+            places[np.argsort(key, kind="stable")] = np.arange(len(key))
+        else:
+            places[np.lexsort((key, ~self._favoured(keep)))] = np.arange(len(key))
+        if keep is not None and keep.patience is not None:
+            places[~self._favoured(keep)] += len(key)
+        return places
 
     def lines(self, wanted: Sequence[tuple[Order, Keep | None]]) -> tuple[NDArray[Any], ...]:
         """Return a row a line: each job's place, what is kept free, and who stands at each place.
@@ -117,8 +136,11 @@ class Packed:
         cores = self.cluster.cores
         # On nodes it depends on where a job may run: see kernels/node_keeping.py.
         kept = 0 if isinstance(self.cluster, NodeCluster) else keep.cores(cores)
-        favoured = np.count_nonzero(self._favoured(keep))
-        return frozen(np.array([favoured, kept, cores], np.int64))
+        if keep.patience is None:
+            favoured, patience = int(np.count_nonzero(self._favoured(keep))), NEVER
+        else:
+            favoured, patience = len(self.jobs.submit), int(keep.patience * HOUR)
+        return frozen(np.array([favoured, kept, cores, patience], np.int64))
 
     def _favoured(self, keep: Keep) -> NDArray[np.bool_]:
         group: NDArray[np.int64] = self.jobs.group
@@ -145,7 +167,8 @@ class Packed:
 
 def _rank_key(order: Order, keep: Keep | None) -> tuple[Any, ...]:
     """Return what a fixed order's places follow from."""
-    return (order.function, *order.parameters.items(), keep.groups if keep else 0)
+    kept = (keep.groups, keep.patience is None) if keep else (0, True)
+    return (order.function, *order.parameters.items(), *kept)
 
 
 def _columns(workload: Workload, cluster: Cluster | NodeCluster) -> Jobs:

@@ -105,7 +105,7 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy, now:
     place = np.array([place_of[number] for number in packed.workload.id.tolist()], np.int64)
     order = policy.order
     if order.fixed:
-        return np.asarray(place[np.argsort(packed.rank(order, policy.keep), kind="stable")])
+        return np.asarray(place[np.argsort(packed.rank_at(order, policy.keep, now), kind="stable")])
     asked = asked_by(packed.workload, [order])
     queue = queue_of(packed.jobs, np.arange(len(jobs)))._replace(asked=asked)
     usage = new_usage(int(packed.jobs.user.max()) + 2)

@@ -8,6 +8,10 @@ from typing import Any
 
 from queuesmith.base.errors import PolicyError
 
+HOUR = 3600
+#: A hundred years; beyond them nobody waits.
+LONGEST_PATIENCE = 876_000
+
 
 @dataclass(frozen=True)
 class Keep:
@@ -24,10 +28,14 @@ class Keep:
         the cores of those that the job may use and that are there.
     groups
         Groups 1 up to this one are favoured.
+    patience
+        Hours that others wait at most for a turn of their own: a job that has waited longer counts
+        as favoured from then on. None where others may wait for ever.
     """
 
     share: float
     groups: int = 2
+    patience: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.share < 1:
@@ -41,10 +49,17 @@ class Keep:
                 "last group that is favoured. Write for example keep(share=0.3,groups=2)."
             )
         object.__setattr__(self, "groups", int(self.groups))
+        if self.patience is not None and not 0 <= self.patience <= LONGEST_PATIENCE:
+            raise PolicyError(
+                f"keep has patience={self.patience:g}, but it must be a number of hours from 0 to "
+                f"{LONGEST_PATIENCE:,}. Write for example keep(share=0.3,patience=72), or leave it "
+                "out where others may wait for ever."
+            )
 
     def __str__(self) -> str:
         groups = "" if self.groups == 2 else f",groups={self.groups}"
-        return f"keep(share={self.share:g}{groups})"
+        patience = "" if self.patience is None else f",patience={self.patience:.12g}"
+        return f"keep(share={self.share:g}{groups}{patience})"
 
     @classmethod
     def having(cls, settings: Mapping[str, Any]) -> Keep:
@@ -54,16 +69,18 @@ class Keep:
         if unknown or "share" not in settings:
             what = f"has no setting '{unknown[0]}'" if unknown else "lacks its share"
             raise PolicyError(
-                f"keep {what}. It takes {' and '.join(known)}: keep(share=0.3,groups=2)."
+                f"keep {what}. It takes {', '.join(known)}: keep(share=0.3,groups=2,patience=72)."
             )
         for name, value in settings.items():
+            if name == "patience" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise PolicyError(f"keep has {name}={value!r}, but it must be a number.")
         return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a policy file holds."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def cores(self, machine: int) -> int:
         """Return how many cores of a machine are kept free."""
@@ -72,3 +89,7 @@ class Keep:
     def favours(self, group: int) -> bool:
         """Tell whether jobs of a group are favoured."""
         return 1 <= group <= self.groups
+
+    def is_over(self, waited: int) -> bool:
+        """Tell whether the patience of a job is over that has waited for so many seconds."""
+        return self.patience is not None and waited > self.patience * HOUR

@@ -189,7 +189,8 @@ def _keep_words(keep: Keep | None) -> str:
     if keep is None:
         return ""
     groups = "group 1" if keep.groups == 1 else f"groups 1 to {keep.groups}"
-    return f", {keep.share:.0%} kept free for {groups}"
+    patience = "" if keep.patience is None else f" and for all who waited {keep.patience:g} h"
+    return f", {keep.share:.0%} kept free for {groups}{patience}"
 
 
 def choices_in_words(policy: RuleBased) -> list[tuple[str, list[str]]]:

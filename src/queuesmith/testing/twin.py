@@ -172,7 +172,8 @@ class Twin(ABC):
         """Run one scheduling pass by an order and a backfill.
 
         Where cores are kept free, the favoured are scheduled as if there were no others; these have
-        their turn when no favoured job waits, each as if it needed the kept cores, too.
+        their turn when no favoured job waits, each as if it needed the kept cores, too. Whose
+        patience is over is favoured.
         """
         self.sort(policy.order)
         self.depth = math.inf if policy.depth is None else policy.depth
@@ -180,7 +181,7 @@ class Twin(ABC):
         if policy.keep is None:
             backfill(bool(ended), newcomers)
             return
-        others = [task for task in self.waiting if not policy.keep.favours(task.group)]
+        others = [task for task in self.waiting if not self.is_favoured(task, policy.keep)]
         self.waiting = [task for task in self.waiting if task not in others]
         backfill(bool(ended), newcomers)
         if not self.somebody_is_held_up():
@@ -190,6 +191,10 @@ class Twin(ABC):
             self.keep = None
             self.waiting = favoured + self.waiting
         self.waiting += others
+
+    def is_favoured(self, task: Task, keep: Keep) -> bool:
+        """Tell whether a job is favoured by now."""
+        return keep.favours(task.group) or keep.is_over(self.now - task.submit)
 
     def somebody_is_held_up(self) -> bool:
         """Tell whether one of those whom a pass looked at waits for cores."""

@@ -30,12 +30,14 @@ class Line(NamedTuple):
     cores: Any
     walltime: Any
     job: Any  # by rank
-    keep: Any  # three numbers, see below
+    keep: Any  # four numbers, see below
 
 
 # Places in the array of what is kept free, in a line whose favoured ranks come first: how many
-# these are, the cores that all others must leave free, the cores of the machine.
-FAVOURED, KEPT, MACHINE = range(3)
+# these are, the cores that all others must leave free, the cores of the machine, and the seconds
+# for which others are patient. Where their patience ends, every job has a rank among the favoured,
+# and others have, as many ranks behind it, the one at which they wait while they are patient.
+FAVOURED, KEPT, MACHINE, PATIENCE = range(4)
 
 
 class Lines(NamedTuple):
@@ -92,6 +94,41 @@ def leave_line(line, rank):
 
 
 @kernel
+def leave_wherever(line, rank):
+    """Let nobody wait at a rank any more, nor where its job waits when its patience is over."""
+    leave_line(line, rank)
+    if line.keep[PATIENCE] != NEVER and rank >= line.keep[FAVOURED]:
+        leave_line(line, rank - line.keep[FAVOURED])
+
+
+@kernel
+def pass_if_impatient(jobs, line, rank, job, now):
+    """Let a job that waits at a rank wait among the favoured if its patience is over; tells
+    whether it does.
+    """
+    favoured = line.keep[FAVOURED]
+    if rank < favoured or now - jobs.submit[job] <= line.keep[PATIENCE]:
+        return False
+    if line.cores[len(line.job) + rank] == TOO_WIDE:
+        return False
+    leave_line(line, rank)
+    join_line(jobs, line, rank - favoured, job)
+    return True
+
+
+@kernel
+def let_impatient_pass(jobs, line, rank, oldest, now):
+    """Let all whose patience is over wait among the favoured. Of jobs before the oldest that is
+    known already. Returns the oldest by now, and whether anybody has moved.
+    """
+    moved, patience = False, line.keep[PATIENCE]
+    while oldest < len(jobs.submit) and now - jobs.submit[oldest] > patience:
+        moved |= pass_if_impatient(jobs, line, rank[oldest], oldest, now)
+        oldest += 1
+    return oldest, moved
+
+
+@kernel
 def next_in_line(line, rank, most, longest, extra):
     """Return the first rank from ``rank`` on whose job needs at most so many cores, and is short
     enough or needs no more than the extra cores; NOBODY where there is none.
@@ -132,7 +169,7 @@ def some_line_keeps(lines):
 
 def nothing_kept(lines: int) -> Any:
     """Return what is kept free in lines that keep nothing free: a row a line."""
-    keep = np.tile(np.array([0, 0, TOO_WIDE - 1], np.int64), (lines, 1))
+    keep = np.tile(np.array([0, 0, TOO_WIDE - 1, NEVER], np.int64), (lines, 1))
     keep.setflags(write=False)
     return keep
 
@@ -140,8 +177,12 @@ def nothing_kept(lines: int) -> Any:
 def jobs_by_rank(ranks: Any) -> Any:
     """Return who stands at each place of lines, given each job's place in each."""
     count, jobs = ranks.shape
-    job = np.zeros((count, 1 << max(jobs - 1, 0).bit_length()), np.int32)
-    np.put_along_axis(job, ranks, np.arange(jobs, dtype=np.int32)[np.newaxis], axis=1)
+    places = 1 + int(ranks.max(initial=-1))
+    job = np.zeros((count, 1 << max(places - 1, 0).bit_length()), np.int32)
+    numbers = np.arange(jobs, dtype=np.int32)[np.newaxis]
+    np.put_along_axis(job, ranks, numbers, axis=1)
+    if places > jobs:  # where patience ends, a job's place among the favoured is so far before
+        np.put_along_axis(job, ranks % jobs, numbers, axis=1)
     job.setflags(write=False)
     return job
 

@@ -19,7 +19,13 @@ from queuesmith.engine.kernels.constants import (
     STARTED,
     TAIL,
 )
-from queuesmith.engine.kernels.line import FAVOURED, join_line, leave_line
+from queuesmith.engine.kernels.line import (
+    FAVOURED,
+    join_line,
+    leave_wherever,
+    let_impatient_pass,
+    pass_if_impatient,
+)
 from queuesmith.engine.kernels.node_events import (
     arrive_on_nodes,
     finish,
@@ -51,14 +57,14 @@ SCORER = types.FunctionType(SCORER_TYPE)
 def run_fixed_on_nodes(state, rank, backfill):
     """Replay all jobs on nodes under a fixed order: none, list or EASY."""
     line, counters = state.line, state.counters
-    head, shadow = np.int64(NOBODY), np.int64(NEVER)
+    head, shadow, oldest = np.int64(NOBODY), np.int64(NEVER), 0
     alike = line.keep[FAVOURED] == 0 and len(state.board.shares) == 0
     now = next_instant_on_nodes(state)
     while now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
         gone = next_cancelled(state, now)
         while gone != NOBODY:
-            leave_line(line, rank[gone])
+            leave_wherever(line, rank[gone])
             released = True
             gone = next_cancelled(state, now)
         count = arrive_on_nodes(state, now)
@@ -76,7 +82,9 @@ def run_fixed_on_nodes(state, rank, backfill):
             for i in range(count):
                 newcomer = state.newcomers[i]
                 join_line(state.jobs, line, rank[newcomer], newcomer)
+                pass_if_impatient(state.jobs, line, rank[newcomer], newcomer, now)
         if passing:
+            oldest, _ = let_impatient_pass(state.jobs, line, rank, oldest, now)
             head, shadow = start_in_line_on_nodes(state, line, np.int64(0), now, backfill)
         now = next_instant_on_nodes(state)
     finish(state)

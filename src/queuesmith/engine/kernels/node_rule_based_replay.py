@@ -13,6 +13,12 @@ from queuesmith.engine.kernels.constants import (
     WAITING,
     WORK,
 )
+from queuesmith.engine.kernels.line import (
+    PATIENCE,
+    let_impatient_pass,
+    line_of,
+    pass_if_impatient,
+)
 from queuesmith.engine.kernels.node_events import (
     arrive_on_nodes,
     finish,
@@ -53,6 +59,23 @@ def complete_tallied_on_nodes(ruled, now):
 
 
 @kernel
+def let_impatient_pass_on_nodes(ruled, newcomers, now):
+    """Let all whose patience is over wait among the favoured, in all lines where it ends.
+
+    A job may come long after it was submitted, so newcomers are looked at one by one.
+    """
+    pool, upkeep = ruled.pool, ruled.upkeep
+    jobs, lines = pool.replay.jobs, pool.lines
+    for k in range(len(lines.rank)):
+        line, rank = line_of(lines, k), lines.rank[k]
+        if line.keep[PATIENCE] != NEVER:
+            for i in range(newcomers):
+                job = pool.replay.newcomers[i]
+                pass_if_impatient(jobs, line, rank[job], job, now)
+            upkeep.oldest[k], _ = let_impatient_pass(jobs, line, rank, upkeep.oldest[k], now)
+
+
+@kernel
 def start_by_rules_on_nodes(ruled, describe, score_queue, now, cores):
     """Let the rules choose a strategy and run its pass; tells whether it could be done.
 
@@ -87,9 +110,11 @@ def run_rule_based_on_nodes(ruled, describe, score_queue, cores):
     now = next_instant_on_nodes(state)
     while going and now != NEVER and counters[CANCEL] == 0:
         complete_tallied_on_nodes(ruled, now)
-        for i in range(arrive_on_nodes(state, now)):
+        newcomers = arrive_on_nodes(state, now)
+        for i in range(newcomers):
             join_pool(ruled.pool, state.newcomers[i])
             tally_waiting(ruled.tally, state.jobs, state.newcomers[i], 1.0)
+        let_impatient_pass_on_nodes(ruled, newcomers, now)
         going = start_by_rules_on_nodes(ruled, describe, score_queue, now, cores)
         going = going and counters[WORK] <= counters[MOST_WORK]
         now = next_instant_on_nodes(state)

@@ -16,7 +16,14 @@ from queuesmith.engine.kernels.constants import (
     TOO_LONG,
     TOO_WIDE,
 )
-from queuesmith.engine.kernels.line import FAVOURED, join_line, room_for_start
+from queuesmith.engine.kernels.line import (
+    FAVOURED,
+    PATIENCE,
+    join_line,
+    let_impatient_pass,
+    next_in_line,
+    room_for_start,
+)
 from queuesmith.engine.kernels.passes import start_in_line, start_in_queue
 from queuesmith.engine.kernels.plan import RESERVATION_PLAN_TYPE
 from queuesmith.engine.kernels.planned_pass import start_as_planned
@@ -41,10 +48,14 @@ from queuesmith.engine.kernels.score_now import Scoring, score_waiting
 def replay_fixed(replay, rank, backfill):
     """Replay under an order in which jobs never change places: none, list or EASY."""
     jobs, line, counters = replay.jobs, replay.line, replay.counters
-    first, shadow, extra = NOBODY, NEVER, 0
+    first, shadow, extra, oldest = NOBODY, NEVER, 0, 0
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
         released = complete(replay, now)
+        if first != NOBODY and line.keep[PATIENCE] != NEVER:
+            oldest, moved = let_impatient_pass(jobs, line, rank, oldest, now)
+            if moved:
+                first, released = next_in_line(line, 0, TOO_WIDE - 1, NEVER, 0), True
         job, last = arrive(replay, now)
         alone = last == job + 1
         room = room_for_start(line, rank[job], jobs.cores[job]) if alone else TOO_WIDE

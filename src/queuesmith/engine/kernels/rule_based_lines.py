@@ -12,8 +12,15 @@ from numba import types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS, SMALL_INTS
-from queuesmith.engine.kernels.constants import ARRIVED, NOBODY, STARTED, TAIL, WAITING
-from queuesmith.engine.kernels.line import join_line, leave_line, line_of
+from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY, STARTED, TAIL, WAITING
+from queuesmith.engine.kernels.line import (
+    PATIENCE,
+    join_line,
+    leave_line,
+    leave_wherever,
+    let_impatient_pass,
+    line_of,
+)
 from queuesmith.engine.kernels.queue import move, put
 
 FIRST = 0  # the line that is always up to date
@@ -24,16 +31,18 @@ class Upkeep(NamedTuple):
 
     arrived: Any  # how many arrivals each line has heard of
     started: Any  # and how many starts
+    oldest: Any  # the first job of which a line does not know whether its patience is over
     place: Any  # of each waiting job in the queue; empty where no order changes with time
     overtaking: Any  # room for the ranks of those who may overtake; empty where nothing is planned
 
 
-UPKEEP_TYPE = types.NamedTuple([INTS, INTS, SMALL_INTS, SMALL_INTS], Upkeep)
+UPKEEP_TYPE = types.NamedTuple([INTS, INTS, INTS, SMALL_INTS, SMALL_INTS], Upkeep)
 
 
 def new_upkeep(lines: int, jobs: int, *, scored: bool, planned: bool) -> Upkeep:
     """Return what is known where nothing has happened yet."""
     return Upkeep(
+        np.zeros(lines, np.int64),
         np.zeros(lines, np.int64),
         np.zeros(lines, np.int64),
         np.empty(jobs if scored else 0, np.int32),
@@ -92,20 +101,25 @@ def note_places(replay, upkeep):
 
 
 @kernel
-def line_up_to_date(pool, upkeep, k):
-    """Return a line after telling it who has started and who has come since it was last used."""
+def line_up_to_date(pool, upkeep, k, now):
+    """Return a line after telling it who has started and who has come since it was last used, and
+    whose patience is over.
+    """
     line = line_of(pool.lines, k)
     if k != FIRST:
         replay, counters, rank = pool.replay, pool.replay.counters, pool.lines.rank[k]
         for i in range(upkeep.started[k], counters[STARTED]):
             job = replay.started[i]
             if job < upkeep.arrived[k]:  # else it never was in this line
-                leave_line(line, rank[job])
+                leave_wherever(line, rank[job])
         for job in range(upkeep.arrived[k], counters[ARRIVED]):
             if pool.following[job] != NOBODY:
                 join_line(replay.jobs, line, rank[job], job)
         upkeep.arrived[k] = counters[ARRIVED]
         upkeep.started[k] = counters[STARTED]
+        if line.keep[PATIENCE] != NEVER:
+            oldest = upkeep.oldest[k]
+            upkeep.oldest[k], _ = let_impatient_pass(replay.jobs, line, rank, oldest, now)
     return line
 
 

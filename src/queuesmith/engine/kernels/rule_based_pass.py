@@ -45,7 +45,7 @@ def start_by_strategy(pool, upkeep, strategy, score_queue, start_scored, now, co
         counters[WORK] += counters[WAITING]
     counters[DEPTH] = pool.strategies[strategy, 2]
     if order >= 0:
-        line = line_up_to_date(pool, upkeep, order)
+        line = line_up_to_date(pool, upkeep, order, now)
         if backfill == PLAN:
             start_planned_in_line(pool.replay, pool.plan, upkeep.overtaking, line, now)
         else:

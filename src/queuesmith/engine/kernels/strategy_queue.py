@@ -23,7 +23,7 @@ from queuesmith.engine.kernels.line import (
     LINES_TYPE,
     Lines,
     join_line,
-    leave_line,
+    leave_wherever,
     line_of,
     new_lines,
     next_in_line,
@@ -99,7 +99,7 @@ def leave_pool(pool, job):
     pool.following[before], pool.preceding[after] = after, before
     pool.replay.counters[WAITING] -= 1
     for k in range(len(pool.lines.rank)):
-        leave_line(line_of(pool.lines, k), pool.lines.rank[k, job])
+        leave_wherever(line_of(pool.lines, k), pool.lines.rank[k, job])
 
 
 @kernel
