@@ -288,17 +288,18 @@ class SlurmTwin(SlurmNodesTwin):
         interval = int(s["sched_interval"])
         looked = first - (offset % interval if offset else int(s["batch_sched_delay"]))
         filled = first - offset % int(s["bf_interval"])
-        happened, updated, changed = False, False, False
+        happened, updated, changed, again = False, False, False, False
         self.shares.share_out()
         # Second by second: nothing can be passed over.
         while todo or self.waiting:
-            event = now > first and self.comes_back(now)
+            event, pressed = now > first and not again and self.comes_back(now), False
             for task in [t for t in self.running if self.end(t) <= now]:
                 self.note_use(task, now)
                 self.release(task, self.free)
                 self.running.remove(task)
                 event = True
-                if self.preemption.was_stopped(task) and self.preemption.leave(task, now):
+                pressed |= (stopped := self.preemption.was_stopped(task))
+                if stopped and self.preemption.leave(task, now):
                     todo.append(task)
             gone = [t for t in self.waiting if self.cancelled[t.place] == now]
             self.waiting = [t for t in self.waiting if t not in gone]
@@ -308,13 +309,14 @@ class SlurmTwin(SlurmNodesTwin):
                 if self.cancelled[task.place] > now:
                     self.waiting.append(task)
                     self.prioritize(task, now)
-            if now > first and (now - first + offset) % int(s["PriorityCalcPeriod"]) == 0:
+            due = (now - first + offset) % int(s["PriorityCalcPeriod"]) == 0
+            if now > first and due and not again:
                 self.recalculate(now)
                 changed = True
             happened = happened or event
             updated, changed = (each or event or bool(gone) for each in (updated, changed))
             whole = now - looked >= interval
-            if whole or (happened and now - looked >= s["batch_sched_delay"]):
+            if whole or pressed or (happened and now - looked >= s["batch_sched_delay"]):
                 before = len(self.waiting)
                 self.main_pass(now, len(self.tasks) if whole else int(s["default_queue_depth"]))
                 changed = changed or len(self.waiting) < before
@@ -323,7 +325,9 @@ class SlurmTwin(SlurmNodesTwin):
                 filled, updated = now, False
                 if self.waiting and changed and s.backfills:
                     changed = self.backfill_pass(now) or self.preemption.by_time_alone
-            now += 1
+            # Who is stopped is gone at this instant, and the main scheduler looks once more.
+            again = any(self.end(task) <= now for task in self.running)
+            now += not again
         return [task.start if task.start is not None else -1 for task in self.tasks]
 
     def comes(self, task: NodeTask) -> float:

@@ -4,8 +4,8 @@ A job that finds no room looks whether it would find some with all jobs gone tha
 these are taken away one after the other until it fits: those first that are to be gone anyway, then
 by the rank of their QOS or partition, those on few nodes first. The one that made it fit is tried
 first then, and so again as often as Slurm is told, so that fewer are stopped. Of those that were
-taken away, who is on one of the chosen nodes is stopped. Who wanted the nodes starts when a
-scheduler looks after they are gone; who was stopped comes back to the queue after a while, or not.
+taken away, who is on one of the chosen nodes is stopped. Who wanted the nodes starts when the main
+scheduler looks, as soon as they are gone; who was stopped comes again after a while, or not.
 """
 
 from __future__ import annotations
@@ -116,17 +116,17 @@ class TwinPreemption:
         return chosen
 
     def due(self, task: NodeTask) -> int:
-        """Return when Slurm expects a job to be gone."""
+        """Return when Slurm expects a job to be gone; of one that is stopped, just after that."""
         assert task.start is not None
         limit = max(-(-int(self.nodes.workload.walltime[task.place]) // 60) * 60, 60)
         stopped = self.gone_by.get(task.place)
         return task.start + limit if stopped is None else min(task.start + limit, stopped + 1)
 
     def end(self, task: NodeTask) -> int:
-        """Return when a job is gone in truth; to be stopped takes it a second."""
+        """Return when a job is gone in truth."""
         assert task.start is not None
         runtime = int(self.nodes.workload.runtime[task.place])
-        return self.gone_by[task.place] + 1 if self.was_stopped(task) else task.start + runtime
+        return self.gone_by[task.place] if self.was_stopped(task) else task.start + runtime
 
     def was_stopped(self, task: NodeTask) -> bool:
         """Tell whether a job is or was stopped before its end."""

@@ -242,12 +242,11 @@ def _stop(replay, job, now):
         return
     cut = max(now + of_job[GRACE, job], replay.start[job])
     of_job[GONE_BY, job] = cut
-    # To be stopped takes a moment: nodes are not free at the instant at which they are wanted.
-    released = cut + max(knobs[COMPLETION_DELAY], 1)
+    released = cut + knobs[COMPLETION_DELAY]
     if cut < replay.start[job] + replay.jobs[RUNTIME, job]:
         end_sooner(running, job, released)
-    if released < running.of_job[EXPECTED, job]:
-        expect_sooner(replay, job, released)
+    if released + 1 < running.of_job[EXPECTED, job]:
+        expect_sooner(replay, job, released + 1)
 
 
 @kernel

@@ -111,8 +111,9 @@ def next_return(ends, now):
 
 @kernel
 def end_due(replay, now):
-    """Release what jobs that end now hold; tell whether any did."""
-    jobs, running, counters, ended = replay.jobs, replay.running, replay.counters, False
+    """Release what jobs that end now hold; tell whether any did, and whether one was stopped."""
+    jobs, running, counters = replay.jobs, replay.running, replay.counters
+    ended, stopped = False, False
     while counters[HELD] > 0 and running.ending[ENDS, 0] == now:
         job = end_next(
             jobs, replay.free, replay.pieces, running, replay.ready, replay.limits, counters
@@ -120,6 +121,7 @@ def end_due(replay, now):
         fresh, start = replay.shares.fresh, replay.start[job]
         note_use(jobs, replay.worth, fresh, replay.weights, counters[LAST_CALC], job, start, now)
         if was_stopped(replay.preemption, jobs, replay.start, job):
+            stopped = True
             leave_stopped(
                 replay.preemption,
                 jobs,
@@ -134,7 +136,7 @@ def end_due(replay, now):
         else:
             release_followers(jobs, replay.waiting, counters, job, now)
         ended = True
-    return ended
+    return ended, stopped
 
 
 @entry(void(SLURM_REPLAY))
@@ -143,7 +145,8 @@ def run_slurm(replay):
 
     At one instant jobs end, others are cancelled, others arrive, priorities are computed, the main
     scheduler looks, then the backfill. The main scheduler looks when something has happened, but
-    not sooner after it looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway.
+    not sooner after it looked last than ``batch_sched_delay``, and after ``sched_interval`` anyway;
+    where jobs were stopped for others, as soon as they are gone.
     The backfill comes ``bf_interval`` after its last pass, while jobs wait or as soon as something
     has happened.
     """
@@ -175,7 +178,7 @@ def run_slurm(replay):
         if not (waiting or happened):  # it has looked at an empty queue
             empty = max(now - looked - 1, 0)
             looked += empty // knobs[SCHED_INTERVAL] * knobs[SCHED_INTERVAL]
-        event = end_due(replay, now)
+        event, pressed = end_due(replay, now)
         left = cancel_due(jobs, line, counters, replay.start, now)
         factor = replay.shares.factor
         event |= admit_due(jobs, replay.worth, line, rights, factor, knobs, weights, counters, now)
@@ -190,7 +193,7 @@ def run_slurm(replay):
         updated |= event or left
         changed |= event or left
         whole = now - looked >= knobs[SCHED_INTERVAL]
-        if whole or (happened and now - looked >= knobs[BATCH_DELAY]):
+        if whole or pressed or (happened and now - looked >= knobs[BATCH_DELAY]):
             depth = count if whole else knobs[QUEUE_DEPTH]
             changed |= start_by_priority(replay, now, depth) > 0
             looked, happened = now, False
