@@ -9,6 +9,7 @@ from queuesmith import Workload, simulate, verify
 from queuesmith.base.errors import ClusterError, PolicyError, UsageError
 from queuesmith.cluster import NodeCluster, NodeKind, Partition, QualityOfService
 from queuesmith.policy import as_policy
+from queuesmith.schedule.export import save_pieces
 from queuesmith.schedule.verify import violations
 from queuesmith.testing import simulate_slowly
 from tests.engine.on_nodes import jobs
@@ -64,6 +65,16 @@ def test_a_job_of_a_higher_tier_has_one_of_a_lower_requeued():
     assert schedule.start.tolist() == [131, 0, 10] and schedule.wait.tolist() == [131, 0, 0]
     assert schedule.runtime.tolist() == [300, 300, 50]
     assert schedule.lost_work == 40.0
+    assert schedule.pieces.end[schedule.cut_short].tolist() == [10]
+
+
+def test_a_file_of_the_schedule_has_the_last_run_and_one_of_its_pieces_all(tmp_path):
+    work = jobs((0, 300, 360, 4), (10, 50, 60, 4), partition=["low", "high"])
+    schedule = simulate(work, tiers((NodeKind("n1", 4),)), "slurm()")
+    schedule.save(tmp_path / "jobs.csv")
+    save_pieces(schedule, tmp_path / "pieces.csv")
+    assert (tmp_path / "jobs.csv").read_text().split()[1] == "1,0,131,431,n1"
+    assert "1,0,10,4,n1" in (tmp_path / "pieces.csv").read_text().split()
 
 
 def test_a_job_that_is_cancelled_for_another_ends_there():

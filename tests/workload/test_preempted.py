@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from queuesmith import NodeCluster, fidelity, read, verify
+from queuesmith import NodeCluster, fidelity, read, simulate, verify
 from queuesmith.cluster import NodeKind, Partition
 from queuesmith.workload.preempted import joined_runs
 
@@ -41,7 +41,7 @@ def test_a_log_without_states_or_attempts_is_as_it_was(tmp_path):
         assert joined_runs(plain) is plain
 
 
-def test_fidelity_joins_runs_where_the_replay_stops_jobs_itself(tmp_path):
+def test_runs_are_joined_on_a_machine_that_stops_jobs_for_others(tmp_path):
     partitions = Partition("low", "n1", default=True), Partition("high", "n1", tier=2)
     settings = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
     log, kinds = log_at(tmp_path), (NodeKind("n1", 4),)
@@ -49,5 +49,6 @@ def test_fidelity_joins_runs_where_the_replay_stops_jobs_itself(tmp_path):
     verify(found.replayed)
     assert found.history.wait.tolist() == [221, 3, 0]
     assert np.abs(found.replayed.wait - found.history.wait).max() <= 3
+    assert len(simulate(log, found.replayed.cluster, "fcfs+easy")) == 3
     without = fidelity(log, NodeCluster(kinds, partitions=partitions))
     assert len(without.history) == 4

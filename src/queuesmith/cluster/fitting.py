@@ -11,6 +11,7 @@ from queuesmith.cluster.alike import numbered
 from queuesmith.cluster.cluster import Cluster
 from queuesmith.cluster.features import Mask
 from queuesmith.cluster.node_cluster import NodeCluster
+from queuesmith.cluster.preemption import preempts
 from queuesmith.cluster.requests import (
     JobRequests,
     NodeArrays,
@@ -20,6 +21,7 @@ from queuesmith.cluster.requests import (
     unknown_partition,
 )
 from queuesmith.workload import Workload
+from queuesmith.workload.preempted import joined_runs
 from queuesmith.workload.requests import partition_column
 from queuesmith.workload.workload import Change, Ints
 
@@ -28,6 +30,8 @@ Reason = Callable[[Workload, NodeCluster, JobRequests, int], str]
 
 def fitting(workload: Workload, machine: NodeCluster, *, strict: bool = False) -> Workload:
     """Leave out, and count, jobs that no part of a machine could ever run.
+
+    Where the machine stops jobs for others, the runs of one that a log has are joined.
 
     Parameters
     ----------
@@ -38,6 +42,8 @@ def fitting(workload: Workload, machine: NodeCluster, *, strict: bool = False) -
     strict
         Raise instead of leaving jobs out.
     """
+    if preempts(machine.settings):
+        workload = joined_runs(workload)
     requests = job_requests(workload, machine)
     out = np.zeros(len(workload), np.bool_)
     changes, first = [], None

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 from queuesmith.base.words import so_many
 from queuesmith.cluster.licenses import licenses_or_none, machine_licenses
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
-from queuesmith.cluster.preemption import (
-    BY_PARTITION,
-    BY_QOS,
-    OFF,
-    SUSPEND,
-    TYPES,
-    mode_of,
-    mode_words,
-)
+from queuesmith.cluster.preemption import SUSPEND, TYPES, mode_words, preempts
 from queuesmith.cluster.requests import reservations
 from queuesmith.workload import Workload
 from queuesmith.workload.preempted import PREEMPTED
@@ -80,15 +72,10 @@ def _jobs(machine: NodeCluster, workload: Workload) -> Iterator[str]:
     if waiting and "eligible_after" not in workload.extra:
         yield f"--dependency of {so_many(waiting, 'job')}"
     preempted = _texts(workload, "state").count(PREEMPTED)
-    if preempted and _preempts(machine):
+    if preempted and preempts(machine.settings):
         yield f"how long {so_many(preempted, 'job')} would have run that others ended"
     elif preempted:
         yield f"preemption of {so_many(preempted, 'job')}"
-
-
-def _preempts(machine: NodeCluster) -> bool:
-    kind, mode = (machine.settings.get(name, "") for name in ("PreemptType", "PreemptMode"))
-    return kind.lower() in (BY_PARTITION, BY_QOS) and mode_of(mode) != OFF
 
 
 def _texts(workload: Workload, column: str) -> list[str]:

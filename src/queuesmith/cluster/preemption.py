@@ -75,10 +75,10 @@ def preemption_rules(
     exempt
         The seconds after its begin in which a job is left alone, where its QOS does not say.
     """
-    kind, cluster_mode = settings["PreemptType"].lower(), mode_of(settings["PreemptMode"])
-    if kind not in (BY_QOS, BY_PARTITION) or cluster_mode == OFF:
+    if not preempts(settings):
         return None
-    by_qos = kind == BY_QOS
+    by_qos = settings["PreemptType"].lower() == BY_QOS
+    cluster_mode = mode_of(settings["PreemptMode"])
     owners: Sequence[QualityOfService | Partition] = machine.qos if by_qos else machine.partitions
     group = requests.qos if by_qos else requests.partition
     modes = [_requeued_or_not(_mode(each, cluster_mode), settings) for each in owners]
@@ -101,6 +101,12 @@ def preemption_rules(
         exempt=exempts[requests.qos],
         grace=grace[group],
     )
+
+
+def preempts(settings: Mapping[str, str]) -> bool:
+    """Tell whether jobs can be stopped for others, as far as ``PreemptType`` and its mode tell."""
+    kind, mode = (settings.get(name, "") for name in ("PreemptType", "PreemptMode"))
+    return kind.lower() in (BY_QOS, BY_PARTITION) and mode_of(mode) != OFF
 
 
 def mode_of(text: str) -> str:

@@ -39,7 +39,7 @@ from queuesmith.engine.kernels.slurm_state import (
 from queuesmith.engine.slurm_jobs import job_table
 from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_nodes import by_name, node_table, nothing_held
-from queuesmith.engine.slurm_preempting import no_preemption, preemption, rules_of
+from queuesmith.engine.slurm_preempting import preemption, rules_of
 from queuesmith.engine.slurm_worth import fair_shares, frozen, whole, worth
 from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload
@@ -131,7 +131,7 @@ def slurm_replay(
             cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
             lanes=_zeros(len(machine.partitions) + len(reservations(machine))),
         ),
-        preemption=preemption(rules, room * count, room * pieces) if rules else no_preemption(),
+        preemption=preemption(rules, room * count, room * pieces) if rules else None,
         tested=np.zeros(int(jobs[USER].max()) + 1, np.int64),
         tested_partition=np.zeros(len(machine.partitions), np.int64),
         blocked=np.zeros(len(machine.partitions) + len(reservations(machine)), np.bool_),

@@ -42,13 +42,6 @@ def rules_of(
     return preemption_rules(machine, requests, settings.words, exempt)
 
 
-def no_preemption() -> Preemption:
-    """Return what the kernels take where nobody can stop anybody."""
-    rights, of_job, candidates = (np.zeros((0, 0), np.int64) for _ in range(3))
-    lost, pieces = np.zeros((0, LOST_COUNT + 1), np.int64), np.zeros((0, 2), np.int64)
-    return Preemption(frozen(rights), of_job, candidates, np.zeros(0, np.bool_), lost, pieces)
-
-
 def preemption(rules: PreemptionRules, room: int, room_for_pieces: int) -> Preemption:
     """Return rules as the kernels take them, with room for so many runs that are cut short."""
     jobs = len(rules.group)
@@ -67,10 +60,9 @@ def preemption(rules: PreemptionRules, room: int, room_for_pieces: int) -> Preem
 
 def cut_at(replay: SlurmReplay) -> Ints | None:
     """Return when jobs were cancelled for others, NEVER where they were not; None: nobody was."""
-    of_job = replay.preemption.of_job
-    if not of_job.shape[1] or (of_job[CUT_AT] == NEVER).all():
+    if replay.preemption is None or (replay.preemption.of_job[CUT_AT] == NEVER).all():
         return None
-    cut: Ints = of_job[CUT_AT]
+    cut: Ints = replay.preemption.of_job[CUT_AT]
     return cut
 
 
@@ -87,6 +79,8 @@ class LostRuns(NamedTuple):
 
 def lost_runs(replay: SlurmReplay) -> LostRuns:
     """Return the runs of a replay that were cut short so that others could start."""
+    if replay.preemption is None:
+        return LostRuns(*[np.empty(0, np.int64)] * len(LostRuns._fields))
     runs = replay.preemption.lost[: replay.counters[LOST_RUNS]]
     pieces = replay.preemption.lost_pieces[: replay.counters[LOST_PIECES]]
     columns = (LOST_JOB, LOST_BEGIN, LOST_END, LOST_COUNT)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import PolicyError, WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
-from queuesmith.engine.kernels.slurm_replay import run_slurm
+from queuesmith.engine.kernels.slurm_replay import run_slurm, run_slurm_preempting
 from queuesmith.engine.kernels.slurm_state import (
     CORES,
     FIRST_PIECE,
@@ -42,8 +42,9 @@ class SlurmRun:
             )
         self._machine, self._workload = machine, packed.workload
         self._settings = policy.settings(machine.settings)
-        load(run_slurm)
         self._replay = slurm_replay(packed.workload, machine, self._settings)
+        self._entry = run_slurm if self._replay.preemption is None else run_slurm_preempting
+        load(self._entry)
 
     @property
     def counters(self) -> NDArray[np.int64]:
@@ -52,12 +53,12 @@ class SlurmRun:
 
     def run(self) -> NDArray[np.int64]:
         """Replay all jobs and return their starts."""
-        run_slurm(self._replay)
+        self._entry(self._replay)
         room = LOST_RUNS_PER_JOB
         while self.counters[NO_ROOM]:  # more jobs were stopped more often than it could note
             room *= 4
             self._replay = slurm_replay(self._workload, self._machine, self._settings, room)
-            run_slurm(self._replay)
+            self._entry(self._replay)
         start: NDArray[np.int64] = self._replay.start
         if self.counters[STUCK]:
             job = int(np.argmax(start < 0))

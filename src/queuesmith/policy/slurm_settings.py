@@ -9,16 +9,7 @@ from pathlib import Path
 from queuesmith.base.errors import PolicyError
 from queuesmith.base.registry import known
 from queuesmith.cluster.config_lines import config_lines
-from queuesmith.cluster.preemption import (
-    BY_PARTITION,
-    BY_QOS,
-    CANCEL,
-    NONE,
-    OFF,
-    REQUEUE,
-    TYPES,
-    mode_of,
-)
+from queuesmith.cluster.preemption import CANCEL, NONE, OFF, REQUEUE, TYPES
 from queuesmith.workload.slurm_text import duration
 
 #: No limit, where Slurm writes 0 for that.
@@ -109,12 +100,6 @@ class SlurmSettings:
     def backfills(self) -> bool:
         """Whether there is a backfill scheduler at all."""
         return "builtin" not in self.words["SchedulerType"].lower()
-
-    @property
-    def preempts(self) -> bool:
-        """Whether jobs can be stopped so that others can start, as far as settings tell."""
-        kind, mode = self.words["PreemptType"].lower(), mode_of(self.words["PreemptMode"])
-        return kind in (BY_PARTITION, BY_QOS) and mode != OFF
 
     @property
     def multifactor(self) -> bool:

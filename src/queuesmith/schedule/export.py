@@ -70,7 +70,9 @@ def _job_rows(schedule: Schedule) -> list[tuple[Any, ...]]:
     if places is not None:
         where: list[list[str]] = [[] for _ in range(len(schedule))]
         if parts.place is not None:
-            for job, place in zip(parts.job.tolist(), parts.place.tolist(), strict=True):
+            last = ~schedule.cut_short
+            pairs = zip(parts.job[last].tolist(), parts.place[last].tolist(), strict=True)
+            for job, place in pairs:
                 where[job].append(places.names[place])
         columns.append([" ".join(names) for names in where])
     return list(zip(*columns, strict=True))

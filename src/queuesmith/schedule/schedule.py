@@ -152,8 +152,14 @@ class Schedule:
     @property
     def lost_work(self) -> float:
         """Core-seconds of runs that were cut short, and whose jobs ran again."""
-        lost = self.parts.end <= self.start[self.parts.job]
-        return float((self.parts.cores * self.parts.length)[lost].sum())
+        return float((self.parts.cores * self.parts.length)[self.cut_short].sum())
+
+    @property
+    def cut_short(self) -> NDArray[np.bool_]:
+        """Which parts belong to runs that were cut short, and whose jobs ran again."""
+        parts = self.parts
+        last = self.start[parts.job]
+        return np.asarray((parts.start < last) & (parts.end <= last), np.bool_)
 
     @cached_property
     def parts(self) -> Pieces:

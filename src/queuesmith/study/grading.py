@@ -18,7 +18,6 @@ from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.study.constraints import Constraints, with_constraints
 from queuesmith.study.runner import simulate_many
 from queuesmith.workload import Workload
-from queuesmith.workload.preempted import joined_runs
 
 
 def fidelity(
@@ -58,8 +57,6 @@ def fidelity(
     whole_number("the number of draws", draws, 1, "Give for example 16.")
     machine = as_machine(workload, cluster, cores)
     chosen = todays_policy(machine, policy)
-    if _preempts(machine, chosen):
-        workload = joined_runs(workload)
     jobs = jobs_that_fit(workload, machine, strict=strict)
     if as_placed:
         jobs = _bound(jobs, machine)
@@ -87,13 +84,6 @@ def _judged(
         )
     replayed, *others = simulate_many(jobs, machine, policies, progress=progress)
     return Fidelity(real, replayed, tuple(others))
-
-
-def _preempts(machine: Cluster | NodeCluster, policy: AnyPolicy) -> bool:
-    """Tell whether a replay stops jobs for others, so that it makes their further runs itself."""
-    if not isinstance(machine, NodeCluster) or not isinstance(policy, Slurm):
-        return False
-    return policy.settings(machine.settings).preempts
 
 
 def grade_of(

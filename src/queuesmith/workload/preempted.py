@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.workload.requests import label_texts
 from queuesmith.workload.workload import Change, Ints, Workload
 
 PREEMPTED = "PREEMPTED"
@@ -56,8 +55,7 @@ def _run_after(workload: Workload) -> Ints:
 
 def cut_runs(workload: Workload) -> NDArray[np.bool_]:
     """Tell which runs of a log ended because they were preempted."""
-    states = workload.extra.get("state")
-    if states is None:
+    names = workload.labels.get("state", ())
+    if "state" not in workload.extra or PREEMPTED not in names:
         return np.zeros(len(workload), np.bool_)
-    texts = label_texts(states, workload.labels.get("state", ()))
-    return np.asarray(texts == PREEMPTED, np.bool_)
+    return np.asarray(workload.extra["state"] == names.index(PREEMPTED), np.bool_)

@@ -11,7 +11,7 @@ from queuesmith.engine.kernels.slurm_hopeful import (
     give_up_taken,
     last_hopeful,
 )
-from queuesmith.engine.kernels.slurm_preemption import last_preemptor, stop_others
+from queuesmith.engine.kernels.slurm_preemption import anybody_stops, last_preemptor, stop_others
 from queuesmith.engine.kernels.slurm_ready import find_soon, order_row, ready_row
 from queuesmith.engine.kernels.slurm_sets import (
     at_least,
@@ -73,9 +73,7 @@ def backfill(replay, now):
         queue,
         counters,
     )
-    stopping = -1
-    if len(replay.preemption.rights) > 0:
-        stopping = last_preemptor(replay.preemption, jobs, replay.running, queue, counters)
+    stopping = last_preemptor(replay.preemption, jobs, replay.running, queue, counters)
     last = max(last_hopeful(replay.hopeful, hopeful), stopping)
     if last < 0:
         return 0
@@ -148,9 +146,9 @@ def _place(replay, job, now, records):
     if count > 0:
         start_on_nodes(replay, job, count, now)
         return STARTED, records, now
-    if later == now and len(replay.preemption.rights) > 0:
+    if later == now and anybody_stops(replay.preemption):
         _leave_out_taken(replay, job, now)
-        count = stop_others(replay, job, usable, now)
+        count = stop_others(replay.preemption, replay, job, usable, now)
         if count > 0:
             _note_chosen(replay.choice, count)
             first, end = _rounded(knobs, now), _rounded(knobs, now + limit)

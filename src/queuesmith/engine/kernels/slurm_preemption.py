@@ -1,4 +1,8 @@
-"""Slurm's preemption: which jobs are stopped so that another can start, and where they go then."""
+"""Slurm's preemption: which jobs are stopped so that another can start, and where they go then.
+
+Where nobody can stop anybody there is no ``preemption``: what others call here takes None for it,
+and is compiled to nothing then.
+"""
 
 from queuesmith.compiled import kernel
 from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY
@@ -47,8 +51,16 @@ from queuesmith.engine.kernels.slurm_state import (
 
 
 @kernel
+def anybody_stops(preemption):
+    """Tell whether jobs are stopped for others."""
+    return preemption is not None
+
+
+@kernel
 def time_alone_matters(preemption, knobs):
     """Tell whether a job can be stopped later than now without anything having happened."""
+    if preemption is None:
+        return False
     matters = False
     for job in range(preemption.of_job.shape[1]):
         matters |= preemption.of_job[EXEMPT, job] > 0 or knobs[START_DELAY] > 0
@@ -61,6 +73,8 @@ def last_preemptor(preemption, jobs, running, queue, counters):
 
     Where it is not known whether it will find room so.
     """
+    if preemption is None:
+        return -1
     rights, present = preemption.rights, preemption.present
     present[:] = False
     for place in range(counters[HELD]):
@@ -74,13 +88,15 @@ def last_preemptor(preemption, jobs, running, queue, counters):
 
 
 @kernel
-def stop_others(replay, job, usable, now):
+def stop_others(preemption, replay, job, usable, now):
     """Stop jobs so that one can start on usable nodes when they are gone.
 
     Returns how many nodes were chosen for it, 0 where no jobs that it may stop would make room.
     """
+    if preemption is None:
+        return 0
     count, taken = _find_victims(
-        replay.preemption,
+        preemption,
         replay.jobs,
         replay.nodes,
         replay.free,
@@ -96,7 +112,7 @@ def stop_others(replay, job, usable, now):
         now,
     )
     for i in range(taken if count > 0 else 0):
-        other = replay.preemption.candidates[CANDIDATES, i]
+        other = preemption.candidates[CANDIDATES, i]
         if _nodes_among_chosen(replay.jobs, replay.pieces, replay.choice, other, count) > 0:
             _stop(replay, other, now)
     return count
@@ -252,7 +268,7 @@ def _stop(replay, job, now):
 @kernel
 def was_stopped(preemption, jobs, start, job):
     """Tell whether a job that is over was stopped before its end."""
-    if preemption.of_job.shape[1] == 0:
+    if preemption is None:
         return False
     return preemption.of_job[GONE_BY, job] < start[job] + jobs[RUNTIME, job]
 
@@ -263,6 +279,8 @@ def leave_stopped(preemption, jobs, pieces, waiting, knobs, counters, start, job
 
     The run that is lost is noted.
     """
+    if preemption is None:
+        return
     of_job = preemption.of_job
     cut = of_job[GONE_BY, job]
     if of_job[MODE, job] == ENDED_FOR_GOOD:

@@ -35,13 +35,29 @@ def prioritize(jobs, worth, waiting, factor, knobs, weights, job, now):
 
 
 @kernel
+def rights_of(preemption):
+    """Return the rights of groups over others; None where there are none."""
+    if preemption is None:
+        return None
+    return preemption.rights
+
+
+@kernel
+def _by_right(rights, group, other):
+    """Return 1 where jobs of a group stand before those of another, -1 behind, 0 where neither."""
+    if rights is None:
+        return 0
+    before, behind = rights[group, other] & STANDS_BEFORE, rights[other, group] & STANDS_BEFORE
+    return (before != 0) - (before == 0 and behind != 0)
+
+
+@kernel
 def comes_before(context, job, other):
     """Tell whether a job stands before another: by right, tier, priority, then submission."""
     jobs, priority, rights = context
-    if len(rights) > 0:
-        one, two = jobs[GROUP, job], jobs[GROUP, other]
-        if (rights[one, two] | rights[two, one]) & STANDS_BEFORE:
-            return rights[one, two] & STANDS_BEFORE != 0
+    ahead = _by_right(rights, jobs[GROUP, job], jobs[GROUP, other])
+    if ahead != 0:
+        return ahead > 0
     if jobs[TIER, job] != jobs[TIER, other]:
         return jobs[TIER, job] > jobs[TIER, other]
     if priority[job] != priority[other]:
@@ -100,7 +116,7 @@ def recalculate(replay, now):
         share_out(shares, knobs, weights)
     for i in range(counters[QUEUED]):
         prioritize(jobs, worth, waiting, shares.factor, knobs, weights, waiting.queue[i], now)
-    standing = (jobs, waiting.priority, replay.preemption.rights)
+    standing = (jobs, waiting.priority, rights_of(replay.preemption))
     return sort(waiting.queue, waiting.spare, counters[QUEUED], comes_before, standing)
 
 

@@ -21,7 +21,7 @@ from queuesmith.engine.kernels.slurm_preemption import (
     time_alone_matters,
     was_stopped,
 )
-from queuesmith.engine.kernels.slurm_priority import note_use, recalculate, share_out
+from queuesmith.engine.kernels.slurm_priority import note_use, recalculate, rights_of, share_out
 from queuesmith.engine.kernels.slurm_sets import add_all, remove_all
 from queuesmith.engine.kernels.slurm_starting import choose_now
 from queuesmith.engine.kernels.slurm_state import (
@@ -40,6 +40,7 @@ from queuesmith.engine.kernels.slurm_state import (
     NODE_SET,
     OFFSET,
     OUT_END,
+    PREEMPTING_REPLAY,
     QUEUE_DEPTH,
     QUEUED,
     RESERVATION,
@@ -89,8 +90,7 @@ def start_by_priority(replay, now, depth):
             left -= 1
             still_open -= lanes[lane] == 0
             continue
-        if len(replay.preemption.rights) > 0:
-            stop_others(replay, job, usable, now)
+        stop_others(replay.preemption, replay, job, usable, now)
         blocked[lane] = True
         still_open -= 1
         if reservation == NOBODY:
@@ -141,7 +141,19 @@ def end_due(replay, now):
 
 @entry(void(SLURM_REPLAY))
 def run_slurm(replay):
-    """Replay all jobs under Slurm; fills ``replay.start`` and ``replay.pieces``.
+    """Replay all jobs under Slurm; fills ``replay.start`` and ``replay.pieces``."""
+    replay_slurm(replay)
+
+
+@entry(void(PREEMPTING_REPLAY))
+def run_slurm_preempting(replay):
+    """Do so where jobs are stopped for others."""
+    replay_slurm(replay)
+
+
+@kernel
+def replay_slurm(replay):
+    """Replay all jobs.
 
     At one instant jobs end, others are cancelled, others arrive, priorities are computed, the main
     scheduler looks, then the backfill. The main scheduler looks when something has happened, but
@@ -162,7 +174,7 @@ def run_slurm(replay):
     share_out(replay.shares, knobs, weights)
     happened, updated, changed = False, False, False  # since each looked last
     returning, idle = next_return(replay.nodes.outage[OUT_END], first), NEVER
-    rights, timely = replay.preemption.rights, time_alone_matters(replay.preemption, knobs)
+    rights, timely = rights_of(replay.preemption), time_alone_matters(replay.preemption, knobs)
     while counters[CANCEL] == 0 and counters[NO_ROOM] == 0:
         waiting = counters[QUEUED] > 0
         if counters[ARRIVED] == count and not waiting:

@@ -221,10 +221,7 @@ WAITING_TYPE = types.NamedTuple([INTS] * 4 + [INT_TABLE, FROZEN_INTS, INTS], Wai
 
 
 class Preemption(NamedTuple):
-    """Who may stop whom, who is being stopped, and the runs that were cut short.
-
-    Tables have no rows or columns where nobody can stop anybody.
-    """
+    """Who may stop whom, who is being stopped, and the runs that were cut short."""
 
     rights: Any  # of a group over another
     of_job: Any
@@ -270,7 +267,7 @@ class SlurmReplay(NamedTuple):
     shares: FairShares
     limits: JobLimits
     waiting: Waiting
-    preemption: Preemption
+    preemption: Preemption | None  # None where nobody can stop anybody
     tested: Any  # jobs of each user that this pass has looked at
     tested_partition: Any
     blocked: Any
@@ -280,13 +277,16 @@ class SlurmReplay(NamedTuple):
     start: Any
 
 
-SLURM_REPLAY = types.NamedTuple(
-    [
+def _replay_type(preemption: types.Type) -> types.NamedTuple:
+    parts = [
         *(FROZEN_INT_TABLE, FROZEN_REAL_TABLE, SLURM_NODES, INT_TABLE, INT_TABLE, CHOICE_TYPE),
         *(PIECES_TYPE, SLURM_RUNNING),
         *(READY_TYPE, RESERVED_TYPE, HOPEFUL_TYPE, SHARES_TYPE, LIMITS_TYPE),
-        *(WAITING_TYPE, PREEMPTION_TYPE, INTS, INTS, TRUTHS),
+        *(WAITING_TYPE, preemption, INTS, INTS, TRUTHS),
         *(FROZEN_INTS, FROZEN_REALS, INTS, INTS),
-    ],
-    SlurmReplay,
-)
+    ]
+    return types.NamedTuple(parts, SlurmReplay)
+
+
+#: Where nobody can stop anybody, and where jobs are stopped for others.
+SLURM_REPLAY, PREEMPTING_REPLAY = _replay_type(types.none), _replay_type(PREEMPTION_TYPE)
