@@ -144,3 +144,24 @@ def test_jobs_without_nodes_are_not_placed_as_they_were(run, log, tmp_path):
     )
     outcome = run("fidelity", log, "--machine", tmp_path, "--as-placed")
     assert outcome.code == 1 and "does not tell on which nodes its jobs ran" in outcome.err
+
+
+def test_how_many_jobs_the_replay_stopped_is_said(run, tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nNodeName=n1 CPUs=4\n"
+        "PartitionName=low Nodes=n1 Default=YES\nPartitionName=high Nodes=n1 PriorityTier=2\n"
+    )
+    log = tmp_path / "jobs.sacct"
+    log.write_text(
+        "JobID|Submit|Eligible|Start|End|Timelimit|NCPUS|State|Partition\n"
+        "7|1000|1000|1000|1100|00:10:00|4|PREEMPTED|low\n"
+        "8|1100|1100|1100|1150|00:10:00|4|COMPLETED|high\n"
+        "7|1100|1221|1221|1521|00:10:00|4|COMPLETED|low\n"
+    )
+    call = ("fidelity", log, "--machine", tmp_path)
+    answer = json.loads(run(*call, "--format", "json").out)
+    assert (answer["stopped_jobs"], answer["not_followed"]) == (1, [])
+    assert (answer["jobs"], answer["mean_wait_history"]) == (2, 110.5)
+    assert answer["mean_wait_replayed"] == 110.5
+    said = run(*call)
+    assert "The replay stopped 1 job so that others could start." in said.out

@@ -66,6 +66,7 @@ def test_a_job_of_a_higher_tier_has_one_of_a_lower_requeued():
     assert schedule.runtime.tolist() == [300, 300, 50]
     assert schedule.lost_work == 40.0
     assert schedule.pieces.end[schedule.cut_short].tolist() == [10]
+    assert schedule.stopped_jobs == 1
 
 
 def test_a_file_of_the_schedule_has_the_last_run_and_one_of_its_pieces_all(tmp_path):
@@ -81,6 +82,7 @@ def test_a_job_that_is_cancelled_for_another_ends_there():
     work = jobs((0, 300, 360, 8), (10, 50, 60, 4), partition=["low", "high"])
     schedule = replayed(work, tiers(preempt_mode="CANCEL"))
     assert runs(schedule) == [[(0, 10)], [(10, 60)]]
+    assert schedule.stopped_jobs == 1
     assert schedule.end.tolist() == [10, 60] and schedule.runtime.tolist() == [10, 50]
     # So does one that Slurm is not allowed to requeue.
     same = replayed(work, tiers(settings={**TIERS, "JobRequeue": "0"}))

@@ -148,8 +148,10 @@ def _as_json(
     cancelled = judged.history.workload.cancelled
     queued = len(cancelled) if cancelled and queues_cancelled(policy) else 0
     absent = _not_followed(judged, machine, policy)
-    left_out = {"not_followed": list(absent)} if isinstance(machine, NodeCluster) else {}
-    return {**judged.to_dict(), "cancelled": queued, **left_out, "explained": reasons(judged)}
+    of_nodes: dict[str, object] = {}
+    if isinstance(machine, NodeCluster):
+        of_nodes = {"not_followed": list(absent), "stopped_jobs": judged.replayed.stopped_jobs}
+    return {**judged.to_dict(), "cancelled": queued, **of_nodes, "explained": reasons(judged)}
 
 
 def _rows(judged: Fidelity, by: str | None) -> list[dict[str, object]]:
@@ -174,6 +176,8 @@ def _said(
     yield from map(_told, reasons(judged))
     if jobs.cancelled is not None:
         yield _told_cancelled(len(jobs.cancelled), queues_cancelled(policy))
+    if stopped := judged.replayed.stopped_jobs:
+        yield f"The replay stopped {so_many(stopped, 'job')} so that others could start."
     if judged.as_logged is not None and judged.inferred:
         yield _told_inferred(judged, judged.as_logged)
     if not as_placed and _forgets_constraints(jobs, machine):

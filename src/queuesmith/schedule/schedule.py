@@ -155,6 +155,13 @@ class Schedule:
         return float((self.parts.cores * self.parts.length)[self.cut_short].sum())
 
     @property
+    def stopped_jobs(self) -> int:
+        """How many jobs were stopped so that others could start, and ran again or never."""
+        ended = self.end < self.start + self.workload.runtime
+        ended[self.parts.job[self.cut_short]] = True
+        return int(ended.sum())
+
+    @property
     def cut_short(self) -> NDArray[np.bool_]:
         """Which parts belong to runs that were cut short, and whose jobs ran again."""
         parts = self.parts
