@@ -20,6 +20,8 @@ from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, wait
 from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_rolling import rolled, rolling_table
 from papers.genetic_fuzzy_runs import SPLITS, Runs, kept_results
+from papers.genetic_fuzzy_sequences import KEPT as SEQUENCES
+from papers.genetic_fuzzy_sequences import table as sequences_table
 from papers.genetic_fuzzy_tables import (
     absolute,
     front_distance,
@@ -122,6 +124,7 @@ def report(results: Sequence[Results], kept: KeptPieces) -> str:
         waits(results),
         held_out(results),
         extensions(results),
+        sequences_table(KeptPieces(SEQUENCES)),
         rolling_table(kept),
         transfer_table(results, kept),
         cost(results),

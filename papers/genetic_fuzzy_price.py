@@ -194,7 +194,7 @@ def missing(results: Sequence[Results]) -> str:
     text = (
         f"With fewer than {SEEDS} seeds, so that their spread is not known: {few} of the rows "
         "above. No second scaling (`--scale-seed 1`) and none to the paper's numbers of jobs "
-        "(`--paper-jobs`) was learned on. The bound of what the thirteen can reach at most, over "
-        "all sequences of strategies, was not searched. Not run at all: "
+        "(`--paper-jobs`) was learned on. What sequences of the thirteen can reach was searched on "
+        "a few windows only, not on whole logs. Not run at all: "
     )
     return f"## What was not run\n\n{text}{'; '.join(lacking) or 'nothing'}."

@@ -4,7 +4,8 @@
 
 learns the order ``blend`` in several ways on the earlier half of logs that the study does not
 report (two generated ones, KTH and CTC, squeezed in time until they are as busy), and prints by how
-much each is above or below the best fixed order on 50 later sequences.
+much each is above or below the best fixed order on 50 later sequences. With ``--foretold`` it keeps
+what the earlier half chooses of two orders that look at foretold runtimes, for more such logs.
 """
 
 from __future__ import annotations
@@ -14,15 +15,32 @@ import argparse
 import numpy as np
 
 import queuesmith as qs
+from papers.kept_pieces import KeptPieces
+from papers.rl_scheduler_foretold import GENERATED as SEEDS
+from papers.rl_scheduler_foretold import chosen, generated, halves, learned_on
+from papers.rl_scheduler_later import CHOICE, best_fixed
 from papers.rl_scheduler_learning import FOR_LATER, LEARNED, SEQUENCES, Way, learn
 from papers.rl_scheduler_paper import LENGTH
-from papers.rl_scheduler_runs import FIXED, RULES, Columns, JobSequence, judged, read_columns
-from papers.study import markdown
+from papers.rl_scheduler_runs import (
+    FIXED,
+    MENDED,
+    RULES,
+    Columns,
+    JobSequence,
+    judged,
+    read_columns,
+)
+from papers.study import ROOT, markdown
 
 #: Real logs: the file, the cores, how far submissions are squeezed in time, and how many jobs.
 SQUEEZED = {
     "KTH": ("KTH-SP2-1996-2.1-cln", 100, 0.9, 40_000),
     "CTC": ("CTC-SP2-1996-3.1-cln", 338, 0.75, 40_000),
+}
+#: For the orders with foretold runtimes, besides.
+MORE_SQUEEZED = SQUEEZED | {
+    "LANL": ("LANL-CM5-1994-4.1-cln", 1024, 0.8, 60_000),
+    "ANL": ("ANL-Intrepid-2009-1", 163_840, 0.7, 60_000),
 }
 #: Generated logs of 10,000 jobs on 256 cores: the seed and the load.
 GENERATED = {"generated, seed 11": (11, 1.05), "generated, seed 12": (12, 0.8)}
@@ -38,7 +56,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rules", choices=RULES, default="easy")
     parser.add_argument("--logs", nargs="+", default=[*GENERATED, *SQUEEZED])
+    parser.add_argument("--foretold", action="store_true", help="orders with foretold runtimes")
     asked = parser.parse_args()
+    if asked.foretold:
+        keep_foretold(KeptPieces(ROOT / "papers" / "kept" / "rl_scheduler.json"))
+        return
     rows = []
     for log in asked.logs:
         rows.append({"log": log} | changes(*jobs_of(log), asked.rules))
@@ -59,6 +81,38 @@ def changes(jobs: Columns, cores: int, rules: str) -> dict[str, object]:
     return told
 
 
+def keep_foretold(kept: KeptPieces) -> None:
+    """Keep what the earlier half of each other log chooses, and what it is worth later.
+
+    The learned order never comes from the log that is judged: it is learned on the generated logs
+    of odd seeds for those of even seeds, and the other way round; for real ones on all.
+    """
+    for seed in SEEDS:
+        others = tuple(other for other in SEEDS if other % 2 != seed % 2)
+        _keep_one(kept, f"generated, seed {seed}", generated(seed), others)
+    for log in MORE_SQUEEZED:
+        _keep_one(kept, log, jobs_of(log), tuple(SEEDS))
+
+
+def _keep_one(
+    kept: KeptPieces, log: str, jobs: tuple[Columns, int], seeds: tuple[int, ...]
+) -> None:
+    learned = learned_on(kept, seeds, only_kept=False)
+    assert learned is not None
+
+    def make() -> dict[str, object]:
+        parts = halves(*jobs)
+        name, order = chosen(learned, parts["learned"])
+        rivals = {"five": MENDED, "six": FIXED}
+        best = {
+            each: float(best_fixed(orders, "easy", parts["judged"])[1].mean())
+            for each, orders in rivals.items()
+        }
+        return {"chosen": name, "ours": float(judged(order, "easy", parts["judged"]).mean())} | best
+
+    kept.piece(CHOICE + log, make)
+
+
 def spread(jobs: Columns, cores: int, count: int) -> list[JobSequence]:
     """Return sequences that begin evenly over some jobs."""
     starts = np.linspace(0, len(jobs) - LENGTH, count).astype(int)
@@ -71,7 +125,7 @@ def jobs_of(log: str) -> tuple[Columns, int]:
         seed, load = GENERATED[log]
         made = qs.lublin(10_000, 256, seed=seed, load=load, estimates=False)
         return np.stack([made.submit, made.runtime, made.walltime, made.cores], axis=1), 256
-    name, cores, squeeze, count = SQUEEZED[log]
+    name, cores, squeeze, count = MORE_SQUEEZED[log]
     jobs = read_columns(name)[:count]
     jobs[:, 0] = (jobs[:, 0] - jobs[0, 0]) * squeeze
     jobs[:, 3] = np.clip(jobs[:, 3], 1, cores)

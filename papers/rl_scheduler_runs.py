@@ -69,7 +69,9 @@ def policy_of(order: Order, rules: str) -> AnyPolicy:
 
 @functools.cache
 def columns(log: str) -> Columns:
-    """Return the jobs of one of their logs: submit, runtime, request and cores, one row a job."""
+    """Return the jobs of one of their logs: submit, runtime, request, cores and user, one row a
+    job.
+    """
     return read_columns(LOGS[log][0])
 
 
@@ -82,10 +84,11 @@ def read_columns(name: str) -> Columns:
     path = data_folder("traces") / f"{name}.swf.gz"
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = np.array([line.split()[:18] for line in file if line.strip() and line[0] != ";"])
-    submit, runtime, allocated, requested, walltime = rows[:, [1, 3, 4, 7, 8]].astype(float).T
+    wanted = rows[:, [1, 3, 4, 7, 8, 11]].astype(float).T
+    submit, runtime, allocated, requested, walltime, user = wanted
     runtime = np.where(runtime == -1, 10, runtime)
     walltime = np.where(walltime == -1, runtime, walltime)
-    jobs = np.stack([submit, runtime, walltime, np.maximum(allocated, requested)], axis=1)
+    jobs = np.stack([submit, runtime, walltime, np.maximum(allocated, requested), user], axis=1)
     return jobs[runtime != 0].astype(np.int64)
 
 
@@ -94,13 +97,23 @@ class JobSequence:
 
     Their jobs may run longer than was requested. The engine's may not, so there the request is
     raised to the runtime.
+
+    Parameters
+    ----------
+    jobs
+        Submit, runtime, request and cores, one row a job; further columns do not matter.
+    cores
+        Of the machine.
+    foretold
+        The logarithm of each job's runtime as it is foretold, for orders that look at it.
     """
 
-    def __init__(self, jobs: Columns, cores: int) -> None:
-        submit, runtime, request, wanted = jobs.T
+    def __init__(self, jobs: Columns, cores: int, foretold: Values | None = None) -> None:
+        submit, runtime, request, wanted = jobs[:, :4].T
         walltime = np.maximum(runtime, request)
         self.cluster = qs.Cluster(cores)
-        self.workload = qs.Workload(submit, runtime, walltime, wanted)
+        extra = {} if foretold is None else {"foretold": foretold}
+        self.workload = qs.Workload(submit, runtime, walltime, wanted, extra=extra)
         self._engine = Packed(self.workload, self.cluster)
         self._theirs = Packed(self.workload, self.cluster)
         self._theirs.jobs = self._theirs.jobs._replace(

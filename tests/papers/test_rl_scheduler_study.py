@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from papers.kept_pieces import KeptPieces
-from papers.rl_scheduler import agree, interval, verdict
+from papers.rl_scheduler import agree
+from papers.rl_scheduler_foretold import AREA, LEARNED, ORDER, Past, chosen
+from papers.rl_scheduler_later import Outcome, interval, verdict
 from papers.rl_scheduler_learning import Way, for_these, learn, period_starts, split_starts
 from papers.rl_scheduler_paper import LOGS, PUBLISHED
 from papers.rl_scheduler_runs import HEURISTICS, JobSequence, judged, published_sequences
@@ -79,3 +81,49 @@ def test_what_is_asked_of_later_jobs_is_reached_only_where_it_is():
 def test_an_interval_of_equal_values_is_no_change():
     values = np.arange(1.0, 20.0)
     assert interval(values, values) == (0.0, 0.0)
+
+
+def past_jobs():
+    """Jobs of two users: one uses a tenth of what it asks for, the other all of it."""
+    submit = np.arange(3_000) * 10
+    user = np.arange(3_000) % 2
+    request = np.full(3_000, 1_000)
+    runtime = np.where(user == 0, 100, 1_000)
+    return np.stack([submit, runtime, request, np.ones(3_000, int), user], axis=1)
+
+
+def test_what_is_foretold_is_learned_from_jobs_before_the_sequence_alone():
+    jobs = past_jobs()
+    foretold = np.exp(Past(jobs).foretold(1_500))
+    assert np.allclose(foretold[jobs[1_500:2_524, 4] == 0], 100)
+    assert np.allclose(foretold[jobs[1_500:2_524, 4] == 1], 1_000)
+    changed = jobs.copy()
+    changed[1_500:, 1] = 7
+    assert np.array_equal(np.exp(Past(changed).foretold(1_500)), foretold)
+
+
+def test_nothing_is_foretold_but_the_request_where_nothing_is_known():
+    assert np.allclose(np.exp(Past(past_jobs()).foretold(0)), 1_000)
+
+
+def with_foretold(seed):
+    generator = np.random.default_rng(seed)
+    runtime = generator.integers(1, 2_000, 80)
+    jobs = np.stack(
+        [np.cumsum(generator.integers(0, 60, 80)), runtime, runtime, generator.integers(1, 9, 80)],
+        axis=1,
+    )
+    return JobSequence(jobs, 8, np.log(runtime))
+
+
+def test_the_earlier_half_chooses_the_order_that_was_better_there():
+    on = [with_foretold(seed) for seed in range(3)]
+    worst = ORDER.having(walltime=5, cores=5)  # the largest first
+    assert chosen(worst, on)[0] == AREA
+    assert chosen(ORDER.having(cores=-1.0001), on)[0] in (AREA, LEARNED)
+    saf = judged(ORDERS["saf"], "easy", on)
+    assert judged(ORDER, "easy", on) == pytest.approx(saf)  # where requests are exact
+
+
+def test_an_outcome_with_nothing_in_it_claims_nothing():
+    assert "reached" not in str(Outcome())
