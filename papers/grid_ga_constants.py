@@ -71,8 +71,8 @@ CHANGES = (
     ("reach", 0.3),
 )
 WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "annealing")
-#: Steps of annealing for each child.
-ANNEALINGS = (500, 2000, 8000)
+#: Steps of annealing for each job of a child; no child has more than a million in all.
+ANNEALINGS = (100, 500, 2000)
 
 
 def main() -> None:
