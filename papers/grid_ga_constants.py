@@ -5,7 +5,7 @@
     python -m papers.grid_ga_constants anew --seconds 20
     python -m papers.grid_ga_constants several --seconds 20
     python -m papers.grid_ga_constants ends --seconds 15
-    python -m papers.grid_ga_constants walks --seconds 10
+    python -m papers.grid_ga_constants walks --seconds 12
     python -m papers.grid_ga_constants annealing --seconds 10
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
@@ -14,7 +14,8 @@ shows from how many machines on `exact` should anneal along cheap columns (`MANY
 so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
 `several` lets two workers divide pairs, or one of them begin anew (`SEVERAL`); `ends` changes how
 annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
-`walks` changes its habits (`WALKS`) one by one. All search as one worker of `exact` does.
+`walks` changes its habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was
+better by more than chance, so they stayed. All search as one worker of `exact` does.
 `annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
 processor.
 """
@@ -28,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from papers.study import markdown
+from papers.study import markdown, mean_and_half
 from queuesmith.grid.etc import generate_etc
 from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
@@ -43,6 +44,7 @@ SEEDS = (1001, 1002)
 KINDS = ("u_i_hihi", "u_i_lohi", "u_i_lolo", "u_s_hihi", "u_s_lolo")
 #: The same for constants of smaller instances.
 SMALL_KINDS = ("u_c_hihi", "u_i_lohi", "u_s_hihi")
+WALK_KINDS, WALK_SEEDS = ("u_c_hihi", "u_i_hihi", "u_i_lohi", "u_s_hihi"), (1001, 1002, 1003)
 STEP_KINDS = ("u_c_hihi", "u_c_lolo", "u_i_hihi", "u_s_hilo")
 STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
 #: Parts of the time spent along columns.
@@ -69,8 +71,8 @@ CHANGES = (
     ("reach", 0.3),
 )
 WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "annealing")
-#: Steps of annealing for each child.
-ANNEALINGS = (500, 2000, 8000)
+#: Steps of annealing for each job of a child; no child has more than a million in all.
+ANNEALINGS = (100, 500, 2000)
 
 
 def main() -> None:
@@ -92,7 +94,7 @@ def main() -> None:
     elif asked.what == "ends":
         rows = [ends(seed, asked.seconds) for seed in SEEDS]
     elif asked.what == "walks":
-        rows = [walks(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
+        rows = walks(asked.kinds or WALK_KINDS, asked.seconds)
     elif asked.what == "annealing":
         rows = [annealing(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     else:
@@ -192,20 +194,33 @@ def gap(bound: Bound, makespan: float) -> float:
     return 100 * (makespan / bound.value - 1)
 
 
-def walks(kind: str, seconds: float) -> dict[str, object]:
-    """Return the mean gap with the habits as they are, and with each of them changed."""
-    row: dict[str, object] = {"kind": kind}
-    bounds = [lower_bound(generate_etc(kind, *SIZES[0], seed=seed)) for seed in SEEDS]
+def walks(kinds: Sequence[str], seconds: float) -> list[dict[str, object]]:
+    """Return the gaps with the habits as they are, and what changing each of them changes."""
+    bounds = {
+        (kind, seed): lower_bound(generate_etc(kind, *SIZES[0], seed=seed))
+        for kind in kinds
+        for seed in WALK_SEEDS
+    }
+    rows: list[dict[str, object]] = []
+    usual: list[float] = []
     for name, factor in (("hot", 1.0), *CHANGES):
         habits = [each._replace(**{name: factor * getattr(each, name)}) for each in WALKS]
-        gaps = []
-        for bound in bounds:
-            start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
-            gaps.append(100 * (divided(bound, start, seconds, habits)[0] / bound.value - 1))
-        head = "as they are" if factor == 1 else f"{name} x {factor:g}"
-        row[head] = f"{sum(gaps) / len(gaps):.3f}"
+        gaps = {each: walked(bound, seconds, habits) for each, bound in bounds.items()}
+        row: dict[str, object] = {"habits": f"{name} x {factor:g}" if usual else "as they are"}
+        row |= {kind: f"{fmean(gaps[kind, seed] for seed in WALK_SEEDS):.3f}" for kind in kinds}
+        row["mean"] = f"{fmean(gaps.values()):.3f}"
+        usual = usual or list(gaps.values())
+        change, half = mean_and_half([a - b for a, b in zip(gaps.values(), usual, strict=True)])
+        row["change"] = f"{change:+.3f} ± {half or 0.0:.3f}"
+        rows.append(row)
         print(row, flush=True)
-    return row
+    return rows
+
+
+def walked(bound: Bound, seconds: float, habits: Sequence[Habits]) -> float:
+    """Return the gap that a worker is left with that divides pairs from the LP's mapping on."""
+    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    return gap(bound, divided(bound, start, seconds, habits)[0])
 
 
 def annealing(kind: str, seconds: float) -> dict[str, object]:

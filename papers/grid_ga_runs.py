@@ -131,8 +131,8 @@ class Pieces:
     def exact_by_processor(self, name: str) -> None:
         """Find a short makespan in so many seconds of the processor for each worker.
 
-        That is fair on a computer that others use, too, and it is what stands on the page then. It
-        is for instances that no solver looks at: those count by the clock on the wall.
+        That is fair on a computer that others use, too, and it is what stands on the page then. A
+        solver stops by the wall, when its share should have been used.
         """
 
         def solve() -> dict[str, Any]:

@@ -110,8 +110,10 @@ class Summary:
         if not found:
             return []
         gap = sum(100 * (piece["makespan"] / _lp(n) - 1) for n, piece in found.items())
+        fair = sum(map(self.pieces.by_processor, found))
         return [
-            f"`exact`, makespan, {self.pieces.exact_seconds:g} s, {self.pieces.workers} workers: "
+            f"`exact`, makespan, {self.pieces.exact_seconds:g} s, {self.pieces.workers} workers "
+            f"(seconds of the processor on {fair} of {len(found)}, else of the clock): "
             f"mean gap to the LP bound {gap / len(found):.3f} %; at or below CPR on "
             f"{_wins(found, '_CPR_')} of {len(found)}, at or below MS on {_wins(found, '_MS_')}."
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from papers.kept_pieces import KeptPieces
 from queuesmith.federation import FederationJobs, PlaceOptions
 from queuesmith.federation.exact import best_in_slots, solve_oas, solve_slots
-from queuesmith.federation.exact.slots import slot_seconds
+from queuesmith.federation.exact.slots import slot_seconds, slotted_heuristic
 from queuesmith.federation.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.model.generate import (
     generate_queue,
@@ -21,6 +22,7 @@ from queuesmith.federation.model.placed import compaction_percent, last_end
 from queuesmith.federation.online import replay
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import verify
+from queuesmith.solving.libraries import solver_library
 
 #: Section 4.1: slots of 15 to 250 per cent of the mean base time.
 SLOT_PERCENTS = (15, 20, 30, 40, 50, 75, 100, 150, 200, 250)
@@ -33,6 +35,9 @@ SIZES = ((12, 3, 30.0), (20, 5, 30.0), (40, 3, 30.0), (100, 3, 60.0))
 STREAM_SEEDS, STREAM_JOBS, LOADS = range(12), 30, (0.5, 1.0, 2.0)
 #: Steps of `oas`, of its plans on streams, and seconds of the slot model solved to its end.
 STEPS, SLOT_SECONDS = 100_000, 60.0
+#: Queues so small that HiGHS ends with many slot sizes: their jobs, seeds, sizes, and seconds.
+SMALL_JOBS, SMALL_SEEDS = 3, range(3)
+SMALL_PERCENTS, SMALL_SECONDS = (50, 75, 100, 150, 200, 250), 100.0
 #: How many queues of a kind tell which technique suits it.
 FAVOUR_SEEDS = 300
 
@@ -69,6 +74,21 @@ class Pieces:
             }
 
         return self._piece(f"mip {percent} % {seconds:g} s", solve)
+
+    def small_mip(self, percent: int, seed: int) -> dict[str, Any] | None:
+        """Return how long HiGHS takes for a small queue, in seconds of the processor."""
+
+        def solve() -> dict[str, Any]:
+            queue = generate_queue("general", SMALL_JOBS, seed=seed)
+            size = slot_seconds(queue, percent)
+            solver_library("scipy.optimize")
+            slotted_heuristic(FEDERATION, queue, size)  # loading takes none of the time
+            began = time.process_time()
+            found = verify(solve_slots(FEDERATION, queue, slot=size, seconds=SMALL_SECONDS))
+            took = time.process_time() - began
+            return {"cpu_seconds": round(took, 3), "status": found.facts["slot_status"]}
+
+        return self._piece(f"small mip {SMALL_JOBS} jobs {percent} % seed {seed}", solve)
 
     def slots(self, percent: int, seed: int) -> dict[str, Any] | None:
         """Return the slot model solved to its end, for one slot size and workload."""

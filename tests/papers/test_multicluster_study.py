@@ -1,6 +1,7 @@
 """The tables of the multi-cluster study, made of pieces that stand for measured ones."""
 
 import pytest
+from papers.multicluster_law import growth
 from papers.multicluster_runs import (
     LOADS,
     PAPER_HEURISTICS,
@@ -77,3 +78,23 @@ def test_an_interval_is_student_s():
     mean, half = mean_and_half([1.0, 2.0, 3.0])
     assert (mean, half) == (2.0, pytest.approx(4.3027 / 3**0.5, rel=1e-3))
     assert mean_and_half([5.0]) == (5.0, None)
+
+
+def test_the_law_of_the_solving_time_is_told_from_runs_that_ended(pieces):
+    for seed in range(2):
+        for percent in (50, 75, 100, 200, 250):
+            seconds = (1 + seed) * 3.0 ** (100 / percent)
+            status = "optimal" if percent > 50 else "time is up"
+            made = {"cpu_seconds": seconds, "status": status}
+            pieces.kept.add(f"small mip 3 jobs {percent} % seed {seed}", made)
+    claims = Summary(pieces, 2, 20).claims()
+    assert "2 queues of 3 jobs, 4 to 4 slot sizes each" in claims
+    assert "explains 100 % of the variance" in claims
+    assert "3.0 times as long" in claims
+
+
+def test_a_power_law_is_told_from_an_exponential_one():
+    found = growth([{p: c * (100 / p) ** 4 for p in (20, 50, 100, 200)} for c in (1.0, 7.0)])
+    assert found.power == pytest.approx(1.0)
+    assert found.degree == pytest.approx(4.0)
+    assert found.exponential < 0.99

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
 from queuesmith.grid.exact.pair_search import Both
-from queuesmith.grid.exact.run import greedy
+from queuesmith.grid.exact.run import greedy, new_run
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import verify
@@ -225,3 +226,10 @@ def test_three_seconds_come_within_one_per_cent(data: Path) -> None:
     found = solve_exact(matrix, seconds=3)
     assert found.gap_percent is not None
     assert found.gap_percent < 1.0
+
+
+def test_a_solver_is_given_the_time_on_the_wall_that_is_left() -> None:
+    seconds = iter([0.0, *[2.0] * 10])
+    run = new_run(_random(), 6.0, 0, 1, None, None, lambda: next(seconds))
+    run.wall_began = time.perf_counter() - 10.0
+    assert run.wall_seconds_left == pytest.approx(20.0, rel=0.05)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class ExactRun:
         The mapping of the shortest makespan so far, what is proven, and the time.
     seed, workers
         What chance follows from, and how many threads may work at once.
+    wall_began
+        What the clock on the wall showed at the beginning: solvers know no other.
     """
 
     matrix: EtcMatrix
@@ -39,6 +41,16 @@ class ExactRun:
     incumbent: Incumbent[Machines]
     seed: int
     workers: int
+    wall_began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def wall_seconds_left(self) -> float:
+        """The time that is left, on the wall, if it goes on passing as it has so far.
+
+        It is another where the run counts the processor's seconds on a busy computer.
+        """
+        spent = max(self.incumbent.spent, 1e-3)
+        return self.incumbent.left * (time.perf_counter() - self.wall_began) / spent
 
     def offer(self, machine: Machines) -> None:
         """Take a mapping if its makespan is shorter."""

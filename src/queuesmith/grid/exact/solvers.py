@@ -50,7 +50,7 @@ def solve_mip(run: ExactRun) -> None:
         integrality=np.append(np.ones(count), 0),
         bounds=bounds,
         constraints=rows,
-        options={"time_limit": max(run.incumbent.left, 0.1), "mip_rel_gap": 0.0},
+        options={"time_limit": max(run.wall_seconds_left, 0.1), "mip_rel_gap": 0.0},
     )
     # Decode.
     if found.x is not None:
@@ -97,7 +97,7 @@ def solve_cpsat(run: ExactRun) -> None:
     # Objective.
     model.minimize(span)
     solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = max(run.incumbent.left, 0.1)
+    solver.parameters.max_time_in_seconds = max(run.wall_seconds_left, 0.1)
     solver.parameters.num_workers = max(run.workers - 1, 1)
     solver.parameters.random_seed = run.seed % 2**31
     # Beside the main thread it would answer Ctrl-C by ending the process.
