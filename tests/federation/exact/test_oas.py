@@ -174,7 +174,11 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, missing: st
 
     monkeypatch.setattr(extras.importlib, "import_module", refuse)
     with pytest.raises(QueuesmithError, match=rf"{missing}.*pip install 'queuesmith\[exact\]'"):
-        solve_oas(paper_federation(), generate_queue(), seconds=1)
+        solve_oas(
+            paper_federation(),
+            generate_queue("general", provers_module.AT_ONCE_JOBS + 1),
+            seconds=1,
+        )
 
 
 @pytest.mark.parametrize("count", [7, 12, 20])
