@@ -321,6 +321,7 @@ def test_a_fixed_strategy_is_ranked_even_where_rule_bases_are_given_up(monkeypat
     with Evaluator(jobs, Cluster(16), Objective(OBJECTIVE)) as judge:
         wanted = rank_fixed(judge.judged, THIRTEEN)
         monkeypatch.setattr(evaluate, "PATIENCE", 0.0)
+        monkeypatch.setattr(evaluate, "SOON_DONE", 0.0)
         played = make_method("pittsburgh").played
         assert GIVEN_UP in judge.judged([played(strategy) for strategy in THIRTEEN])
         assert rank_fixed(judge.judged, THIRTEEN, played) == wanted

@@ -130,6 +130,7 @@ def test_a_rule_base_that_lets_the_queue_grow_without_end_is_given_up(jobs, plan
     with Evaluator(jobs, CLUSTER, "awrt", workers=2) as evaluator:
         patient = evaluator.judged([planning, rules])
         monkeypatch.setattr(evaluate, "PATIENCE", 0.01)
+        monkeypatch.setattr(evaluate, "SOON_DONE", 0.0)
         assert evaluator.judged([planning, "fcfs+easy"])[0] == GIVEN_UP
     assert all(judgement.admitted for judgement in patient)
 

@@ -22,6 +22,9 @@ from queuesmith.workload import Workload
 #: log: it lets the queue grow without end, and its replay would take minutes. On the scaled KTH log
 #: random rule bases need 1 to 130; one that needed 240 was fifty times as bad as EASY.
 PATIENCE = 300.0
+#: But not before it has looked at so many in all, which takes a tenth of a second: on a short log
+#: it is sooner replayed than anything else is compiled to judge it by.
+SOON_DONE = 2e7
 
 
 class Evaluator(ReplayPool):
@@ -98,7 +101,8 @@ class Evaluator(ReplayPool):
         return Replay(self._packed, self.cluster, as_policy(policy)).run()
 
     def _judged(self, policy: AnyPolicy | str) -> Judgement:
-        replay = Replay(self._packed, self.cluster, policy, patience=PATIENCE)
+        patience = max(PATIENCE, SOON_DONE / len(self._packed.workload))
+        replay = Replay(self._packed, self.cluster, policy, patience=patience)
         try:
             schedule = self.run(replay)
             shortfall = 0.0 if self._limits is None else self._limits.shortfall(schedule)
