@@ -120,6 +120,11 @@ class Best:
         return better
 
     @property
+    def is_admitted(self) -> bool:
+        """Whether one was judged that keeps all limits."""
+        return self.judgement.standing is Standing.ADMITTED
+
+    @property
     def policy(self) -> AnyPolicy:
         """The best policy."""
         if self._policy is None:
