@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
-from queuesmith.base.errors import WorkloadError
+from queuesmith.base.errors import MetricError, WorkloadError
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine
@@ -46,16 +47,29 @@ class Origin:
     tuned: Tuned
     next: Verdict
 
+    @cached_property
+    def is_valued(self) -> bool:
+        """Whether the objective has a value there: some job is of each group that it names."""
+        try:
+            self.next.objective(self.next.baseline)
+        except MetricError:
+            return False
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row and the whole verdict, ready for JSON."""
+        return {**self.row(), "next": self.next.to_dict() if self.is_valued else None}
+
     def row(self) -> dict[str, Any]:
-        """Return a row of a table; gains in per cent, waits in days."""
+        """Return a row of a table; gains in per cent, None where there are none; waits in days."""
         waits = self.next.waits
         return {
             "learned up to day": round(self.day),
             "jobs learned from": len(self.tuned.learning.learned),
             "jobs judged": len(self.next.learned),
             "best fixed": self.tuned.best_fixed,
-            "over fcfs+easy (%)": _value(self.next, "baseline"),
-            "over best fixed (%)": _value(self.next, "best_fixed"),
+            "over fcfs+easy (%)": self._gain("baseline"),
+            "over best fixed (%)": self._gain("best_fixed"),
             **{
                 f"longest wait (d), {part.replace('_', ' ')}": round(
                     max(each.longest for each in waits[part].values()) / DAY, 2
@@ -64,6 +78,10 @@ class Origin:
             },
             "beyond a week": sum(each.beyond_a_week for each in waits["learned"].values()),
         }
+
+    def _gain(self, part: str) -> float | None:
+        gain = self.next.improvement_percent[part] if self.is_valued else None
+        return None if gain is None else round(gain, 2)
 
 
 def roll(
@@ -151,8 +169,3 @@ def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, W
                 f"{month * days:g} on. Give longer months."
             )
         yield month * days, jobs.select(before), jobs.select(after)
-
-
-def _value(verdict: Verdict, part: str) -> float | None:
-    gain = verdict.improvement_percent[part]
-    return None if gain is None else round(gain, 2)
