@@ -12,7 +12,8 @@ from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import Format, check_targets, print_rows, progress, tell
-from queuesmith.cli.placed import PlacedOptions, Report, report_placed
+from queuesmith.cli.placed import REPORTED, PlacedOptions
+from queuesmith.cli.reporting import Report, report_on
 from queuesmith.federation.options import PlaceOptions
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def compare(
 
     with progress(f"placing {len(queues)} queues", quiet=quiet) as share_done:
         found = compare_methods(clusters, queues, names(methods), options, progress=share_done)
-    report_placed(found, report, context, quiet=quiet)
+    report_on(found, REPORTED, report, context, quiet=quiet)
     rows = [placement_facts(schedule) for schedule in found]
     for row in rows:
         row["status"] = row.get("slot_status", row["status"])  # the slot model's own

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.cli.options import FormatOption, Quiet
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, tell
+from queuesmith.cli.output import Format, check_targets, print_facts, tell
+from queuesmith.cli.reporting import Report, report_on
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from queuesmith.schedule import Schedule
 
-Report = Annotated[
-    Path | None, typer.Option(help="Write the report: figures, Gantt chart, definitions; HTML.")
-]
 REPORTED = (
     "makespan", "mean_wait", "utilization", "power_utilization", "peak_link_load", "co_allocated",
 )  # fmt: skip
@@ -56,24 +53,6 @@ class PlacedOptions:
         if self.plot is not None:
             write_figures([draw(schedule)], self.plot, title="A placement")
             tell(f"wrote {self.plot}", quiet=self.quiet)
-        report_placed([schedule], self.report, context, quiet=self.quiet)
-        facts = {key: value for key, value in placement_facts(schedule).items() if key not in but}
-        if self.format is Format.json:
-            print_json(facts)
-            return
-        plain = (str, int, float, type(None))
-        rows = [{"what": key, "value": value} for key, value in facts.items()]
-        print_rows([row for row in rows if isinstance(row["value"], plain)], self.format)
-
-
-def report_placed(
-    schedules: Sequence[Schedule], path: Path | None, context: typer.Context, *, quiet: bool
-) -> None:
-    """Write the report of some placements, where it is asked for."""
-    if path is None:
-        return
-    from queuesmith.report import Comparison, write_report
-
-    command = shlex.join(["queuesmith", *context.obj])
-    write_report(Comparison(tuple(schedules), REPORTED), path, command=command)
-    tell(f"wrote {path}", quiet=quiet)
+        report_on([schedule], REPORTED, self.report, context, quiet=self.quiet)
+        facts = placement_facts(schedule)
+        print_facts({name: facts[name] for name in facts if name not in but}, self.format)
