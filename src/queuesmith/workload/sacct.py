@@ -38,7 +38,7 @@ from queuesmith.workload.slurm_text import (
     zone_of,
 )
 from queuesmith.workload.submit_lines import with_submit_lines
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change, Ints, Workload
 
 
