@@ -32,7 +32,8 @@ from queuesmith.engine.kernels.replay import (
     REPLAY_TYPE,
     SCORER_TYPE,
     arrive,
-    complete,
+    end_all,
+    end_job,
     next_instant,
     start_job,
 )
@@ -51,7 +52,7 @@ def replay_fixed(replay, rank, backfill):
     first, shadow, extra, oldest = NOBODY, NEVER, 0, 0
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
-        released = complete(replay, now)
+        released = end_all(replay, now, end_job)
         if first != NOBODY and line.keep[PATIENCE] != NEVER:
             oldest, moved = let_impatient_pass(jobs, line, rank, oldest, now)
             if moved:
@@ -122,7 +123,7 @@ def join_unsorted(replay, scoring, job):
 @kernel
 def complete_unplanned(replay, plan, now):
     """Release the cores of all jobs that end now; no plan is kept that would have to know."""
-    return complete(replay, now)
+    return end_all(replay, now, end_job)
 
 
 @kernel

@@ -194,12 +194,6 @@ def end_all(replay, now, end_first):
 
 
 @kernel
-def complete(replay, now):
-    """Release the cores of all jobs that end now; tells whether there was any."""
-    return end_all(replay, now, end_job)
-
-
-@kernel
 def arrive(replay, now):
     """Take note of the jobs that arrive now: they are those from the first returned up to, not
     including, the last.

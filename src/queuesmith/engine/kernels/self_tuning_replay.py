@@ -26,7 +26,7 @@ from queuesmith.engine.kernels.constants import (
 )
 from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.planned_pass import start_within_plan
-from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
+from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, end_all, end_job, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
     STRATEGY_QUEUE_TYPE,
     StrategyQueue,
@@ -278,27 +278,6 @@ def start_by_plan(tuning, start_planned, score_queue, now, cores):
     return True
 
 
-@kernel
-def replay_tuning(tuning, score_queue, plan_value, cores, until):
-    """Replay under the self-tuning planner, up to but not including an instant."""
-    replay, counters = tuning.pool.replay, tuning.pool.replay.counters
-    now = next_tuning_instant(tuning)
-    going = True
-    while going and now < until and counters[CANCEL] == 0:
-        counters[NEXT_START] = NEVER
-        released = complete(replay, now) or counters[RELEASED] != 0
-        counters[RELEASED] = 0
-        turn_bookings(tuning, now)
-        job, last = arrive(replay, now)
-        for newcomer in range(job, last):
-            join_pool(tuning.pool, newcomer)
-        is_step = job < last or (released and tuning.settings[2] != 0)
-        if is_step and counters[WAITING] > 0:
-            going = tune_step(tuning, measure_plan, score_queue, plan_value, now, cores)
-        going = going and start_by_plan(tuning, start_around_bookings, score_queue, now, cores)
-        now = next_tuning_instant(tuning)
-
-
 @entry(
     void(
         SELF_TUNING_TYPE,
@@ -310,7 +289,22 @@ def replay_tuning(tuning, score_queue, plan_value, cores, until):
 )
 def run_self_tuning(tuning, score_queue, plan_value, cores, until):
     """Replay under the self-tuning planner, up to but not including an instant."""
-    replay_tuning(tuning, score_queue, plan_value, cores, until)
+    replay, counters = tuning.pool.replay, tuning.pool.replay.counters
+    now = next_tuning_instant(tuning)
+    going = True
+    while going and now < until and counters[CANCEL] == 0:
+        counters[NEXT_START] = NEVER
+        released = end_all(replay, now, end_job) or counters[RELEASED] != 0
+        counters[RELEASED] = 0
+        turn_bookings(tuning, now)
+        job, last = arrive(replay, now)
+        for newcomer in range(job, last):
+            join_pool(tuning.pool, newcomer)
+        is_step = job < last or (released and tuning.settings[2] != 0)
+        if is_step and counters[WAITING] > 0:
+            going = tune_step(tuning, measure_plan, score_queue, plan_value, now, cores)
+        going = going and start_by_plan(tuning, start_around_bookings, score_queue, now, cores)
+        now = next_tuning_instant(tuning)
 
 
 @kernel
@@ -329,7 +323,7 @@ def room_for(tuning, now, begin, duration, cores):
 def answer_request(tuning, now, begin, duration, cores):
     """Answer a request for a reservation: the earliest instant from ``begin`` on with room."""
     counters = tuning.pool.replay.counters
-    if complete(tuning.pool.replay, now):
+    if end_all(tuning.pool.replay, now, end_job):
         counters[RELEASED] = 1
     turn_bookings(tuning, now)
     counters[NEXT_START] = now  # all is planned anew, with the answer and what was released
