@@ -71,6 +71,23 @@ class Method(ABC):
         return {"method": self.name, **asdict(self)}
 
 
+class InGenerations(Method):
+    """A method that wants as many policies judged in each of its generations."""
+
+    offspring: int
+    generations: int
+
+    @property
+    def rounds(self) -> int:
+        """Each generation."""
+        return self.generations
+
+    @property
+    def evaluations(self) -> int:
+        """Lambda in each generation."""
+        return self.offspring * self.generations
+
+
 class RuleBases(Method):
     """What ways of learning rule bases have in common."""
 
