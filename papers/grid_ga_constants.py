@@ -62,7 +62,7 @@ ENDS = (
 )
 LARGE, LARGE_KIND = (8192, 256), "u_i_hihi"
 #: Seconds along columns and in pairs before a worker begins anew.
-ROUNDS = ((2.0, 1.0), (5.0, 2.0), (7.0, 3.0))
+ROUNDS = ((5.0, 2.0), (12.0, 3.0), (25.0, 5.0))
 #: The habits of walks that are changed, and by which factor.
 CHANGES = (
     ("hot", 2.0),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.exact.bounds import Bound, lower_bound
-from queuesmith.grid.exact.column_search import CHUNK, ColumnSearch
+from queuesmith.grid.exact.column_search import CHUNK, MOST, ColumnSearch
 from queuesmith.grid.exact.kernels.columns import (
     HOPELESS,
     JOB,
@@ -186,6 +186,33 @@ def test_few_machines_are_late_at_the_end_and_pairs_mend_them() -> None:
     assert np.quantile(load, 0.9) < 1.04
     pairs = PairSearch(bound, search.last)
     assert pairs.run(20_000) < 1.05 * bound.value
+
+
+def test_the_price_of_a_machine_rises_while_it_is_late_and_falls_back_once_it_is_in_time() -> None:
+    search = ColumnSearch(
+        lower_bound(generate_etc("u_i_hihi", 160, 80, seed=0)), np.arange(160) % 80
+    )
+    load = search._state.load
+    load[:] = 1.0
+    load[7] = 1.5
+    for _ in range(3):
+        search._urge(1.1)
+    assert np.flatnonzero(search._urgency).tolist() == [7]
+    assert search._urgency[7] == pytest.approx(3 * search._ending.urgent)
+    load[7] = 1.0
+    for _ in range(4):
+        search._urge(1.1)
+    assert not search._urgency.any()
+
+
+def test_the_price_of_a_late_machine_does_not_rise_for_ever() -> None:
+    search = ColumnSearch(
+        lower_bound(generate_etc("u_i_hihi", 160, 80, seed=0)), np.arange(160) % 80
+    )
+    search._state.load[7] = 99.0
+    for _ in range(int(2 * math.log(MOST) / search._ending.urgent)):
+        search._urge(1.1)
+    assert search._urgency.max() == pytest.approx(math.log(MOST))
 
 
 def test_the_same_seed_gives_the_same_mapping() -> None:
