@@ -13,7 +13,7 @@ schedule whatsoever. Pieces are kept in papers/kept/genetic_fuzzy_sequences.json
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,15 +133,13 @@ def improved(
     chance: np.random.Generator,
 ) -> list[int]:
     """Return choices that no change of one interval makes better, or after the last round."""
-    best, value = list(choice), window.value(bounds, choice)
+    best = list(choice)
     for _ in range(ROUNDS):
-        before = value
-        for place in chance.permutation(len(best)).tolist():
-            for strategy in range(len(STRATEGIES)):
-                tried = [*best[:place], strategy, *best[place + 1 :]]
-                if (other := window.value(bounds, tried)) < value:
-                    best, value = tried, other
-        if value == before:
+        before = best
+        places = chance.permutation(len(best)).tolist()
+        changes = ((place, place, each) for place in places for each in range(len(STRATEGIES)))
+        best = after_changes(window, bounds, before, changes)
+        if best == before:
             break
     return best
 
@@ -153,11 +151,26 @@ def changed_in_rows(
     chance: np.random.Generator,
 ) -> list[int]:
     """Return choices after tries to give several intervals in a row one other strategy."""
+    changes = (
+        (*np.sort(chance.integers(len(choice), size=2)).tolist(), chance.integers(len(STRATEGIES)))
+        for _ in range(TRIES)
+    )
+    return after_changes(window, bounds, choice, changes)
+
+
+def after_changes(
+    window: Window,
+    bounds: tuple[float, ...],
+    choice: Sequence[int],
+    changes: Iterable[tuple[int, int, int]],
+) -> list[int]:
+    """Return choices after changes that were kept where they helped.
+
+    A change gives the intervals from a first to a last one another strategy.
+    """
     best, value = list(choice), window.value(bounds, choice)
-    for _ in range(TRIES):
-        first, last = np.sort(chance.integers(len(best), size=2)).tolist()
-        strategy = int(chance.integers(len(STRATEGIES)))
-        tried = [*best[:first], *[strategy] * (last - first + 1), *best[last + 1 :]]
+    for first, last, strategy in changes:
+        tried = [*best[:first], *[int(strategy)] * (last - first + 1), *best[last + 1 :]]
         if (other := window.value(bounds, tried)) < value:
             best, value = tried, other
     return best

@@ -50,17 +50,19 @@ STEPS = (0.0, 0.001, 0.003, 0.005, 0.01, 0.03)
 #: Parts of the time spent along columns.
 PARTS = (0.0, 0.4, 0.7)
 SIZES = ((512, 16), (1024, 32))
-#: How annealing along columns ends: how steeply lateness is paid, how much colder it becomes, and
-#: the share of swaps; on so many jobs and machines.
+#: How annealing along columns ends: how steeply lateness is paid, how much colder it becomes, the
+#: share of swaps, and how fast the prices of late machines rise; on so many jobs and machines.
 ENDS = (
-    Ending(1e3, 1.0, 0.0),
-    Ending(2e4, 0.2, 0.0),
-    Ending(2e4, 0.2, 0.3),
-    Ending(2e4, 0.2, 0.6),
+    Ending(1e3, 1.0, 0.1, 0.0),
+    Ending(2e4, 0.2, 0.1, 0.0),
+    Ending(2e4, 0.2, 0.1, 0.0005),
+    Ending(2e4, 0.2, 0.1, 0.002),
+    Ending(2e4, 0.2, 0.1, 0.008),
+    Ending(2e4, 0.2, 0.3, 0.002),
 )
 LARGE, LARGE_KIND = (8192, 256), "u_i_hihi"
 #: Seconds along columns and in pairs before a worker begins anew.
-ROUNDS = ((2.0, 1.0), (5.0, 2.0), (7.0, 3.0))
+ROUNDS = ((5.0, 2.0), (12.0, 3.0), (25.0, 5.0))
 #: The habits of walks that are changed, and by which factor.
 CHANGES = (
     ("hot", 2.0),
@@ -182,9 +184,8 @@ def ends(seed: int, seconds: float) -> dict[str, object]:
         column_search.ENDINGS = (end, end)
         search = ColumnSearch(bound, start, seed=1)
         found = search.run_for(seconds, clock=time.thread_time)
-        row[f"steep {end.steep:g}, x {end.frozen:g}, swaps {end.swaps:g}"] = (
-            f"{gap(bound, found):.3f}"
-        )
+        name = f"steep {end.steep:g}, x {end.frozen:g}, swaps {end.swaps:g}, urgent {end.urgent:g}"
+        row[name] = f"{gap(bound, found):.3f}"
         print(row, flush=True)
     return row
 

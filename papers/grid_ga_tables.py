@@ -200,10 +200,10 @@ class Summary:
             f"`exact` in {self.pieces.exact_seconds:g} s with {self.pieces.workers} workers, LP "
             f"included: within 1 % of the proven bound on {near} of {len(found)}. "
             f"{', '.join(fair) or 'None'} had the seconds of the processor, the others had them by "
-            "the clock, in an earlier session, without swaps. Constants were chosen on instances "
-            "of other seeds. "
-            "What is left on `u_i_hihi` is a matter of the one or two machines that end last, and "
-            "of chance: before swaps it was 1.154 %."
+            "the clock, in an earlier session. Constants were chosen on instances of other seeds. "
+            "`u_i_hihi` is from today's annealing along columns; by the one before, in which a "
+            "trial took twice as long and late machines were not pressed harder, it was 1.002 %. "
+            "The others are from before, and were not made again."
         )
         return f"{words}\n\n{self._exact_table(list(found), {})}"
 

@@ -145,11 +145,8 @@ __getattr__, __dir__ = door(
         ),
         "policy.own_metrics": ("add_metric",),
         "policy.sentences": ("explain",),
-        "report": (
-            "Comparison",
-            "compare",
-            "write_report",
-        ),
+        "report": ("Comparison", "write_report"),
+        "report.compare": ("compare",),
         "running": ("run_bags",),
         "schedule": (
             "Schedule",

@@ -1,5 +1,6 @@
 """What is compiled when, how often, and what is told of it."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from numba import int32, int64, types
+from numba.core.compiler_lock import global_compiler_lock
 
 from queuesmith.base.notices import listening
 from queuesmith.compiled import cache, decorators, durations, entry, kernel, load
@@ -172,3 +174,12 @@ def test_every_entry_of_a_kernel_file_is_listed_and_knows_its_types() -> None:
     assert len(entries) == marked
     assert all(each.signature is not None for each in entries.values())
     assert entries.items() <= decorators.ENTRIES.items()
+
+
+def test_types_of_arguments_are_not_asked_for_while_another_thread_compiles() -> None:
+    asking = threading.Thread(target=entry(kept=False)(double).typeof_pyval, args=(1,))
+    with global_compiler_lock:
+        asking.start()
+        asking.join(0.2)
+        assert asking.is_alive()
+    asking.join()

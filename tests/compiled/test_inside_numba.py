@@ -103,6 +103,9 @@ PARTS = {
     "a dispatcher no longer asks _compile_for_args where no code fits": lambda: (
         not has(dispatcher.Dispatcher, "_compile_for_args", "disable_compile", "compile")
     ),
+    "a dispatcher no longer asks typeof_pyval for the type of an argument": lambda: (
+        parameters(dispatcher.Dispatcher.typeof_pyval) == ["self", "val"]
+    ),
     "a call is no longer timed by install_timer, or messages are coloured otherwise": lambda: (
         parameters(event.install_timer) == ["kind", "callback"]
         and "install_timer" not in vars(dispatcher)

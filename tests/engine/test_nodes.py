@@ -23,7 +23,7 @@ from queuesmith.policy import Order, Policy
 from queuesmith.schedule.reservations import Request
 from queuesmith.testing.policy import random_workload
 from queuesmith.testing.twin_choosing import RuleBasedTwin
-from queuesmith.testing.twin_nodes import twin_on_nodes
+from queuesmith.testing.twin_on_nodes import twin_on_nodes
 from tests.engine.on_nodes import jobs, places
 from tests.engine.random_policies import random_rule_base, random_self_tuning
 from tests.oracle import simulate_slowly

@@ -27,7 +27,7 @@ from queuesmith.schedule import history
 from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.study.constraints import constrained
 from queuesmith.workload.files import read
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 
 SETTINGS = {
     "PriorityType": "priority/multifactor",

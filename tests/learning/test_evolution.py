@@ -8,7 +8,7 @@ from queuesmith.learning.course import run
 from queuesmith.learning.evolution import Patience, Pittsburgh
 from queuesmith.learning.methods import make_method
 from queuesmith.policy.strategies import THIRTEEN
-from queuesmith.study.judgement import admitted
+from queuesmith.study.judgement import Judgement, Standing, admitted
 from tests.learning.judges import Teacher
 
 RANKED = [THIRTEEN[9], THIRTEEN[0], *THIRTEEN[1:9]]
@@ -67,6 +67,23 @@ def test_the_last_child_of_all_plays_the_best_fixed_strategy_but_not_in_the_pape
         assert ({last.choose(state) for state in states} == {9}) is plays
     with pytest.raises(StopIteration):
         learning.send(admitted([0.0] * 21))
+
+
+def test_where_nothing_keeps_the_limits_the_best_fixed_strategy_joins_and_has_children():
+    states = np.random.default_rng(1).random((30, 7))
+    for settings, joins in (({}, True), ({"fallback": False}, False)):
+        learning = Pittsburgh(generations=8, **settings).learn(np.random.default_rng(0), RANKED)
+        asked = [next(learning)]
+        for _ in range(2):
+            beyond = [Judgement(Standing.BEYOND_LIMITS, 1.0)] * len(asked[-1])
+            asked.append(learning.send(beyond))
+        played = [[{each.choose(s) for s in states} for each in some] for some in asked]
+        assert ({9} in played[2]) is joins
+        assert {9} not in played[1]
+    learning = Pittsburgh(generations=8).learn(np.random.default_rng(0), RANKED)
+    asked = learning.send(admitted([0.0] * len(next(learning))))
+    asked = learning.send(admitted([1.0] * len(asked)))
+    assert {9} not in [{each.choose(s) for s in states} for each in asked]  # no need of it
 
 
 def test_strategies_that_are_not_offered_cannot_be_seeds():

@@ -31,6 +31,15 @@ def test_each_month_is_judged_by_what_was_learned_before_it(log):
         )
 
 
+def test_a_month_without_jobs_of_a_group_that_counts_has_no_gain(log):
+    first = log.select((log.group != 1) | (log.submit < log.submit[0] + 14 * 86_400))
+    judged, empty = roll(first, cores=16, objective="awrt[1]", method=TINY, days=7, origins=2)
+    assert judged.row()["over fcfs+easy (%)"] is not None
+    assert empty.row()["over fcfs+easy (%)"] is None
+    assert empty.row()["jobs judged"] > 0
+    assert [origin.to_dict()["next"] is None for origin in (judged, empty)] == [False, True]
+
+
 def test_a_log_that_is_too_short_is_refused(log):
     with pytest.raises(WorkloadError, match="4 origins of 7 days need more than 35"):
         roll(log, cores=16, method=TINY, days=7, origins=4)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.workload import Workload
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.tables import (
-    coded,
     from_frame,
     parse_csv,
     parse_parquet,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +14,13 @@ from queuesmith.cli.options import FormatOption, LogOptions, Seed, numbers, with
 from queuesmith.cli.output import (
     Format,
     check_targets,
+    print_facts,
     print_json,
     print_rows,
     tell,
     tell_changes,
 )
+from queuesmith.cli.reporting import report_on
 from queuesmith.knobs.options import ALPHA, BETA, GAMMA, SHARES, SIZES, BagOptions
 
 if TYPE_CHECKING:
@@ -143,31 +144,21 @@ def run(
     if schedule is not None:
         save_pieces(found, schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
-    _draw_run(found, plot, report, shlex.join(["queuesmith", *context.obj]), quiet=log.quiet)
-    summary = {**bag_summary(found), "favours": chosen.favours()}
-    if format is Format.json:
-        print_json(summary)
-    else:
-        print_rows([{"what": key, "value": value} for key, value in summary.items()], format)
-
-
-def _draw_run(
-    found: Schedule, plot: Path | None, report: Path | None, command: str, *, quiet: bool
-) -> None:
-    """Draw utilization and running jobs, and write the report, where they are asked for."""
     if plot is not None:
-        from queuesmith.figures.page import write_figures
-        from queuesmith.knobs.drawing import draw_activity
-        from queuesmith.knobs.figure_data import activity_data
+        _draw_run(found, plot)
+        tell(f"wrote {plot}", quiet=log.quiet)
+    report_on([found], REPORTED, report, context, quiet=log.quiet)
+    print_facts({**bag_summary(found), "favours": chosen.favours()}, format)
 
-        title = f"{found.policy} on {found.cluster.cores:,} cores"
-        write_figures([draw_activity(activity_data(found))], plot, title=title)
-        tell(f"wrote {plot}", quiet=quiet)
-    if report is not None:
-        from queuesmith.report import Comparison, write_report
 
-        write_report(Comparison((found,), REPORTED), report, command=command)
-        tell(f"wrote {report}", quiet=quiet)
+def _draw_run(found: Schedule, plot: Path) -> None:
+    """Draw utilization and running jobs."""
+    from queuesmith.figures.page import write_figures
+    from queuesmith.knobs.drawing import draw_activity
+    from queuesmith.knobs.figure_data import activity_data
+
+    title = f"{found.policy} on {found.cluster.cores:,} cores"
+    write_figures([draw_activity(activity_data(found))], plot, title=title)
 
 
 @app.command()

@@ -30,7 +30,8 @@ def demo(
     """Replay, compare, learn and report on the embedded workload."""
     from queuesmith.base.errors import OutputError
     from queuesmith.cli.output import Format
-    from queuesmith.report import compare, write_report
+    from queuesmith.report import write_report
+    from queuesmith.report.compare import compare
     from queuesmith.report.learned import tuning_sections
     from queuesmith.workload.files import write
     from queuesmith.workload.synthetic import demo_workload

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +11,13 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import Format, check_targets, print_rows, progress, tell
+from queuesmith.cli.placed import REPORTED, PlacedOptions
+from queuesmith.cli.reporting import Report, report_on
 from queuesmith.federation.options import PlaceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from queuesmith.federation import FederationJobs
-    from queuesmith.schedule import Schedule
 
 app = typer.Typer(
     cls=DefaultCommandGroup,
@@ -39,21 +37,11 @@ ClockSeed = Annotated[
     ),
 ]
 FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
-Out = Annotated[Path | None, typer.Option(help="Write id, start, end and nodes as CSV.")]
-Plot = Annotated[
-    Path | None, typer.Option(help="Draw nodes by time and the links, as an HTML page.")
-]
-Report = Annotated[
-    Path | None, typer.Option(help="Write the report: figures, Gantt chart, definitions; HTML.")
-]
 #: The columns of a comparison, by what they are called in JSON and CSV; short, to fit a terminal.
 SHOWN = {
     "method": "method", "makespan": "makespan s", "gap_percent": "gap %", "status": "status",
     "compaction_percent": "compact %", "seconds": "took s",
 }  # fmt: skip
-REPORTED = (
-    "makespan", "mean_wait", "utilization", "power_utilization", "peak_link_load", "co_allocated",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,24 +96,19 @@ def run(
     method: Annotated[
         str, typer.Option(help="oas, slots, prices, or a heuristic such as fcfs or lpt-fit.")
     ] = "oas",
-    out: Out = None,
-    plot: Plot = None,
-    report: Report = None,
-    format: FormatOption = Format.table,
-    quiet: Quiet = False,
+    *,
+    placed: PlacedOptions,
 ) -> None:
     """Place one queue, all of it waiting at second 0."""
     from queuesmith.federation import Federation, FederationJobs
 
-    check_targets(out, plot, report)
+    placed.check()
     clusters, queue, options = Federation.read(federation), FederationJobs.read(jobs), how.options()
     from queuesmith.federation.methods import place
 
-    with progress(f"{method} on {queue.name}", quiet=quiet) as share_done:
+    with progress(f"{method} on {queue.name}", quiet=placed.quiet) as share_done:
         found = place(clusters, queue, method, options, progress=share_done)
-    _write(found, out, plot, quiet=quiet)
-    _write_report([found], report, context, quiet=quiet)
-    _show(_facts(found), format)
+    placed.deliver(found, context)
 
 
 @app.command()
@@ -153,11 +136,12 @@ def compare(
     clusters, options = Federation.read(federation), how.options()
     queues = [FederationJobs.read(path) for path in jobs]
     from queuesmith.federation.methods import compare_methods
+    from queuesmith.federation.model.placing import placement_facts
 
     with progress(f"placing {len(queues)} queues", quiet=quiet) as share_done:
         found = compare_methods(clusters, queues, names(methods), options, progress=share_done)
-    _write_report(found, report, context, quiet=quiet)
-    rows = [_facts(schedule) for schedule in found]
+    report_on(found, REPORTED, report, context, quiet=quiet)
+    rows = [placement_facts(schedule) for schedule in found]
     for row in rows:
         row["status"] = row.get("slot_status", row["status"])  # the slot model's own
     if format is Format.table:
@@ -348,25 +332,22 @@ def replay_jobs(
             "gives the same replay, unless --seconds stop a method."
         ),
     ] = PlaceOptions.seed,
-    out: Out = None,
-    plot: Plot = None,
-    report: Report = None,
-    format: FormatOption = Format.table,
-    quiet: Quiet = False,
+    *,
+    placed: PlacedOptions,
 ) -> None:
     """Replay arriving jobs; links are shared, and slow down when they saturate."""
     from queuesmith.federation import Federation
 
-    check_targets(out, plot, report)
+    placed.check()
     clusters, queue = Federation.read(federation), assumed.read(jobs, seed)
     if assumed.fitting:
         queue = queue.fitting(clusters, saturation)
     for change in queue.changes:
-        tell(f"note: {change}", quiet=quiet)
+        tell(f"note: {change}", quiet=placed.quiet)
     from queuesmith.federation.online import replay
     from queuesmith.schedule.verify import verify
 
-    with progress(f"replaying {len(queue):,} jobs", quiet=quiet) as share_done:
+    with progress(f"replaying {len(queue):,} jobs", quiet=placed.quiet) as share_done:
         found = replay(
             clusters,
             queue,
@@ -377,10 +358,7 @@ def replay_jobs(
             options=_replay_options(method, seconds, steps, seed),
             progress=share_done,
         )
-    _write(verify(found), out, plot, quiet=quiet)
-    _write_report([found], report, context, quiet=quiet)
-    proven = ("lower_bound", "gap_percent", "status")
-    _show({key: value for key, value in _facts(found).items() if key not in proven}, format)
+    placed.deliver(verify(found), context, but=("lower_bound", "gap_percent", "status"))
 
 
 def _replay_options(
@@ -412,43 +390,3 @@ def _range(text: str, option: str) -> tuple[float, float]:
     if len(values) > 2:
         raise UsageError(f"--{option} is '{text}', but it must be one number or LOW:HIGH.")
     return values[0], values[-1]
-
-
-def _write(schedule: Schedule, out: Path | None, plot: Path | None, *, quiet: bool) -> None:
-    from queuesmith.federation import write_placement
-    from queuesmith.federation.picture import draw
-    from queuesmith.figures.page import write_figures
-
-    if out is not None:
-        write_placement(schedule, out)
-        tell(f"wrote {out}", quiet=quiet)
-    if plot is not None:
-        write_figures([draw(schedule)], plot, title="A placement")
-        tell(f"wrote {plot}", quiet=quiet)
-
-
-def _write_report(
-    schedules: Sequence[Schedule], path: Path | None, context: typer.Context, *, quiet: bool
-) -> None:
-    if path is None:
-        return
-    from queuesmith.report import Comparison, write_report
-
-    command = shlex.join(["queuesmith", *context.obj])
-    write_report(Comparison(tuple(schedules), REPORTED), path, command=command)
-    tell(f"wrote {path}", quiet=quiet)
-
-
-def _facts(schedule: Schedule) -> dict[str, Any]:
-    from queuesmith.federation.model.placing import placement_facts
-
-    return placement_facts(schedule)
-
-
-def _show(facts: dict[str, Any], format: Format) -> None:
-    if format is Format.json:
-        print_json(facts)
-        return
-    plain = (str, int, float, type(None))
-    rows = [{"what": key, "value": value} for key, value in facts.items()]
-    print_rows([row for row in rows if isinstance(row["value"], plain)], format)

@@ -14,6 +14,7 @@ from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
     MachineOptions,
+    NodesOption,
     machine_named,
     with_options,
 )
@@ -45,14 +46,7 @@ def fidelity(
             "with a --slurm-conf multifactor+plan."
         ),
     ] = None,
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            "--machine",
-            help="The machine as it is: a folder with a slurm.conf or a machine.toml, one such "
-            "file, or 'infer'.",
-        ),
-    ] = None,
+    nodes: NodesOption = None,
     draws: Annotated[
         int,
         typer.Option(

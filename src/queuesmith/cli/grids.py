@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,16 @@ import typer
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_facts,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+)
+from queuesmith.cli.reporting import report_on
 from queuesmith.grid.options import OBJECTIVES, MapOptions
 
 if TYPE_CHECKING:
@@ -137,16 +145,11 @@ def run(
     if out is not None:
         write_mapping(mapping, out)
         tell(f"wrote {out}", quiet=quiet)
-    _write_report([mapping], report, MAPPING_METRICS, context, quiet=quiet)
+    report_on([mapping], MAPPING_METRICS, report, context, quiet=quiet)
     facts = mapping_facts(mapping)
     if "chosen" in facts:
         tell(f"note: {facts['chosen']} was chosen: {facts['why']}", quiet=quiet)
-    if format is Format.json:
-        print_json(facts)
-    else:
-        rows = [{"what": key, "value": value} for key, value in facts.items()]
-        plain = (str, int, float, type(None))
-        print_rows([row for row in rows if isinstance(row["value"], plain)], format)
+    print_facts(facts, format)
 
 
 @app.command()
@@ -176,7 +179,7 @@ def compare(
     chosen, matrices = options.checked(), [instance.read(path) for path in etc]
     with progress(f"mapping {len(matrices)} instances", quiet=quiet) as done:
         found = compare_methods(matrices, names(methods), chosen, progress=done)
-    _write_report(found, report, MAPPING_METRICS, context, quiet=quiet)
+    report_on(found, MAPPING_METRICS, report, context, quiet=quiet)
     rows = [mapping_facts(mapping) for mapping in found]
     if format is not Format.table:
         print_rows(rows, format)
@@ -186,24 +189,6 @@ def compare(
         bound = max((row["lower_bound"] for row in mine if row["lower_bound"]), default=None)
         tell(f"{name}: no mapping is below {bound:,.6g}" if bound else str(name), quiet=quiet)
         print_rows([{head: row[key] for key, head in SHOWN.items()} for row in mine], format)
-
-
-def _write_report(
-    schedules: Sequence[Schedule],
-    path: Path | None,
-    metrics: tuple[str, ...],
-    context: typer.Context,
-    *,
-    quiet: bool,
-) -> None:
-    """Write the page that was asked for, if one was."""
-    if path is None:
-        return
-    from queuesmith.report import Comparison, write_report
-
-    command = shlex.join(["queuesmith", *context.obj])
-    write_report(Comparison(tuple(schedules), metrics=metrics), path, command=command)
-    tell(f"wrote {path}", quiet=quiet)
 
 
 @app.command()
@@ -342,7 +327,7 @@ def dynamic(
                 trigger=Trigger(seconds=interval),
             )
             done(count / max(len(wanted), 1))
-    _write_report(found, report, REPLAY_METRICS, context, quiet=quiet)
+    report_on(found, REPLAY_METRICS, report, context, quiet=quiet)
     print_rows([replay_facts(schedule) for schedule in found], format)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +37,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.reporting import typed
 from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
@@ -218,7 +218,7 @@ def tune(
         written = write_tuning_report(
             tuned,
             report,
-            command=shlex.join(["queuesmith", *context.obj]),
+            command=typed(context),
             fidelity=graded,
             although_untrue=truth.although_untrue,
         )

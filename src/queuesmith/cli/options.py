@@ -241,19 +241,22 @@ ConstraintsOption = Annotated[
 ]
 
 
+NodesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--machine",
+        help="The machine as it is: a folder with a slurm.conf or a machine.toml, one such "
+        "file, or 'infer'.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class TruthOptions:
     """The machine as it is, and how a replay on it is held against what really happened."""
 
     panel: ClassVar = "The machine"
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            "--machine",
-            help="The machine as it is: a folder with a slurm.conf or a machine.toml, one such "
-            "file, or 'infer'.",
-        ),
-    ] = None
+    nodes: NodesOption = None
     constraints: ConstraintsOption = None
     maintenance: Annotated[
         list[str] | None,

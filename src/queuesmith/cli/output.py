@@ -59,6 +59,18 @@ def print_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
         print_table(rows)
 
 
+def print_facts(facts: Mapping[str, Any], format: Format) -> None:
+    """Print facts by name: all of them as JSON, else those that fill one cell, a line each."""
+    if format is Format.json:
+        print_json(facts)
+        return
+    plain = (str, int, float, type(None))
+    rows = [
+        {"what": name, "value": each} for name, each in facts.items() if isinstance(each, plain)
+    ]
+    print_rows(rows, format)
+
+
 def print_table(rows: Sequence[Mapping[str, Any]], *, right: Sequence[str] = ()) -> None:
     """Print rows as a table; what does not fit a line goes on in the next, and nothing is cut.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, wit
 from queuesmith.cli.output import (
     Format,
     check_targets,
+    print_facts,
     print_json,
     print_rows,
     print_sentences,
@@ -21,6 +21,7 @@ from queuesmith.cli.output import (
     tell,
     tell_changes,
 )
+from queuesmith.cli.reporting import typed
 from queuesmith.cli.studies import EngineOptions
 from queuesmith.cli.trust import Trust, chosen_policy
 from queuesmith.planning.options import METHODS, WORKLOAD_SECONDS, SolveOptions
@@ -231,14 +232,9 @@ def solve(
         found.save(schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
     if report is not None:
-        _report(found, snapshot, report, shlex.join(["queuesmith", *context.obj]))
+        _report(found, snapshot, report, typed(context))
         tell(f"wrote {report}", quiet=log.quiet)
-    facts = solution_facts(found)
-    if format is Format.json:
-        print_json(facts)
-    else:
-        rows = [{"what": what, "value": value} for what, value in facts.items()]
-        print_rows(rows, format)
+    print_facts(solution_facts(found), format)
 
 
 def _report(found: Schedule, snapshot: Snapshot, path: Path, command: str) -> None:

@@ -273,7 +273,7 @@ def _compare(
     workers: int | None = None,
     other: Engine | None = None,
 ) -> Comparison:
-    from queuesmith.report import compare
+    from queuesmith.report.compare import compare
 
     measured = own_metrics(metrics)
     chosen = [machine.configured(policy) for policy in chosen_policies(policies, trust=trust)]

@@ -61,6 +61,6 @@ def roll(
     tell_changes(workload, quiet=log.quiet, since=len(workload.changes))
     rows = [origin.row() for origin in found]
     if format is Format.json:
-        print_json({"origins": [{**o.row(), "next": o.next.to_dict()} for o in found]})
+        print_json({"origins": [origin.to_dict() for origin in found]})
     else:
         print_rows(rows, format)

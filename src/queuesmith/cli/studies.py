@@ -19,6 +19,7 @@ from queuesmith.cli.options import FormatOption, Quiet, with_options
 from queuesmith.cli.output import (
     Format,
     check_targets,
+    print_facts,
     print_json,
     print_rows,
     print_sentences,
@@ -147,7 +148,7 @@ def run(
     results.save(target)
     _warn(results, quiet)
     tell(f"wrote {target}", quiet=quiet)
-    _print_one({**_state(results), **_counted(course)}, format)
+    print_facts({**_state(results), **_counted(course)}, format)
 
 
 @app.command()
@@ -160,7 +161,7 @@ def status(
     """Say how far a study is."""
     results = _results(file, folder)
     _warn(results, quiet)
-    _print_one(_state(results), format)
+    print_facts(_state(results), format)
 
 
 @app.command()
@@ -260,13 +261,6 @@ def _counted(course: Any) -> dict[str, Any]:
         "shards written": course.chunks,
         "workers lost": course.lost,
     }
-
-
-def _print_one(facts: dict[str, Any], format: Format) -> None:
-    if format is Format.json:
-        print_json(facts)
-    else:
-        print_rows([{"what": key, "value": value} for key, value in facts.items()], format)
 
 
 def _warn(results: Results, quiet: bool) -> None:

@@ -15,6 +15,7 @@ from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import (
     Format,
     check_targets,
+    print_facts,
     print_json,
     print_rows,
     print_sentences,
@@ -213,10 +214,7 @@ def knobs(
         answer = choose(result, objective, where=where or ()).to_dict()
     if plot is not None and result is not None:
         _draw_sweep(result, plot, quiet)
-    if format is Format.json:
-        print_json(answer)
-    else:
-        print_rows([{"what": key, "value": value} for key, value in answer.items()], format)
+    print_facts(answer, format)
 
 
 @with_options

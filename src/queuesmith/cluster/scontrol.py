@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +14,7 @@ from queuesmith.cluster.nodes import NodeKind
 from queuesmith.cluster.outages import Outage
 from queuesmith.cluster.slurm_fields import (
     Fields,
+    SlurmReading,
     joined,
     node_kind,
     outage_of,
@@ -22,7 +22,7 @@ from queuesmith.cluster.slurm_fields import (
     states,
     strange_words,
 )
-from queuesmith.cluster.slurm_words import means_nothing_here, scheduling_word
+from queuesmith.cluster.slurm_words import scheduling_word
 from queuesmith.workload.slurm_text import date_parser, zone_of
 
 #: When the controller began, as ``scontrol show config`` tells it.
@@ -33,15 +33,10 @@ _BEGIN = re.compile(r"\s*(NodeName|PartitionName|ReservationName)=")
 
 
 @dataclass
-class _Reading:
+class _Reading(SlurmReading):
     """What has been read so far."""
 
-    settings: dict[str, str] = field(default_factory=dict)
-    name: str | None = None
-    nodes: list[Fields] = field(default_factory=list)
-    partitions: list[Fields] = field(default_factory=list)
     reservations: list[Fields] = field(default_factory=list)
-    strange: Counter[str] = field(default_factory=Counter)
 
 
 def machine_of_scontrol(*paths: AnyPath, timezone: str = "UTC") -> NodeCluster:
@@ -137,24 +132,20 @@ def _values(block: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _note_setting(reading: _Reading, keyword: str, value: str) -> None:
-    name = scheduling_word(keyword)
-    if keyword.lower() == "clustername":
-        reading.name = value
-    elif name is not None:
-        if value.lower() not in ("(null)", ""):
-            reading.settings[name] = re.sub(r" (sec|usec|min)$", "", value)
-    elif not means_nothing_here(keyword):
-        reading.strange[keyword] += 1
+    """Keep a setting, unless scontrol shows that it has no value."""
+    if scheduling_word(keyword) is None:
+        reading.note(keyword, value)
+    elif value.lower() not in ("(null)", ""):
+        reading.note(keyword, re.sub(r" (sec|usec|min)$", "", value))
 
 
 def _machine(reading: _Reading, timezone: str) -> NodeCluster:
     kinds: list[NodeKind] = []
-    by_thread = "CR_CPU" in reading.settings.get("SelectTypeParameters", "").upper()
     for fields in reading.nodes:
         nodes = expanded(fields.values["nodename"])
         if "FUTURE" in states(fields):
             continue
-        kinds.append(node_kind(fields, nodes, by_thread=by_thread))
+        kinds.append(node_kind(fields, nodes, by_thread=reading.by_thread))
     names = [node for kind in kinds for node in kind.nodes]
     return NodeCluster(
         kinds=joined(kinds),

@@ -15,6 +15,7 @@ from queuesmith.cluster.nodes import NodeKind, Partition, Switch
 from queuesmith.cluster.outages import Outage
 from queuesmith.cluster.slurm_fields import (
     Fields,
+    SlurmReading,
     joined,
     node_kind,
     outage_of,
@@ -22,7 +23,6 @@ from queuesmith.cluster.slurm_fields import (
     states,
     strange_words,
 )
-from queuesmith.cluster.slurm_words import means_nothing_here, scheduling_word
 from queuesmith.workload.slurm_text import count
 
 #: What a setting is where the file does not say it, and where that matters here.
@@ -30,18 +30,13 @@ _DEFAULTS = {"AccountingStorageEnforce": "none", "SelectTypeParameters": "CR_Cor
 
 
 @dataclass
-class _Reading:
+class _Reading(SlurmReading):
     """What has been read of the files so far."""
 
-    settings: dict[str, str] = field(default_factory=dict)
-    cluster_name: str | None = None
-    nodes: list[Fields] = field(default_factory=list)
-    partitions: list[Fields] = field(default_factory=list)
     sets: dict[str, ConfigLine] = field(default_factory=dict)
     kinds: list[NodeKind] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
-    strange: Counter[str] = field(default_factory=Counter)
 
 
 def machine_of_slurm_conf(
@@ -92,7 +87,8 @@ def _note_lines(reading: _Reading, path: AnyPath) -> None:
         elif subject == "downnodes":
             _note_down(reading, line)
         else:
-            _note_settings(reading, line)
+            for keyword, value in line.values.items():
+                reading.note(line.spelling[keyword], value)
 
 
 def _machine(reading: _Reading) -> NodeCluster:
@@ -104,7 +100,7 @@ def _machine(reading: _Reading) -> NodeCluster:
         partitions = tuple(replace(each, exclusive="nodes") for each in partitions)
     return NodeCluster(
         kinds=joined(reading.kinds),
-        name=reading.cluster_name or "cluster",
+        name=reading.name or "cluster",
         partitions=partitions,
         outages=tuple(reading.outages),
         switches=tuple(reading.switches),
@@ -123,23 +119,11 @@ def _check_twice(partitions: tuple[Partition, ...], lines: list[Fields]) -> None
         seen.add(each.name)
 
 
-def _note_settings(reading: _Reading, line: ConfigLine) -> None:
-    for keyword, value in line.values.items():
-        name = scheduling_word(keyword)
-        if name is not None:
-            reading.settings[name] = value
-        elif keyword == "clustername":
-            reading.cluster_name = value
-        elif not means_nothing_here(keyword):
-            reading.strange[line.spelling[keyword]] += 1
-
-
 def _note_nodes(reading: _Reading, fields: Fields) -> None:
     nodes = expanded(fields.values["nodename"])
     if "FUTURE" in states(fields):
         return  # they are not there yet
-    by_thread = "CR_CPU" in reading.settings.get("SelectTypeParameters", "").upper()
-    reading.kinds.append(node_kind(fields, nodes, by_thread=by_thread))
+    reading.kinds.append(node_kind(fields, nodes, by_thread=reading.by_thread))
     away = outage_of(fields, nodes)
     if away is not None:
         reading.outages.append(away)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from queuesmith.base.errors import ClusterError
@@ -16,6 +16,8 @@ from queuesmith.cluster.slurm_words import (
     NODE_WORDS_ELSEWHERE,
     PARTITION_WORDS,
     PARTITION_WORDS_ELSEWHERE,
+    means_nothing_here,
+    scheduling_word,
 )
 from queuesmith.workload.slurm_text import count, duration, generic_resources, megabytes
 
@@ -54,6 +56,32 @@ class Fields:
         if text is None or text.upper() == "ALL":
             return ()
         return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+@dataclass
+class SlurmReading:
+    """What has been read of a machine so far, in Slurm's words."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    name: str | None = None
+    nodes: list[Fields] = field(default_factory=list)
+    partitions: list[Fields] = field(default_factory=list)
+    strange: Counter[str] = field(default_factory=Counter)
+
+    def note(self, keyword: str, value: str) -> None:
+        """Keep a setting that decides about scheduling; count a keyword that is not Slurm's."""
+        name = scheduling_word(keyword)
+        if keyword.lower() == "clustername":
+            self.name = value
+        elif name is not None:
+            self.settings[name] = value
+        elif not means_nothing_here(keyword):
+            self.strange[keyword] += 1
+
+    @property
+    def by_thread(self) -> bool:
+        """Whether single threads are given out, and not whole cores."""
+        return "CR_CPU" in self.settings.get("SelectTypeParameters", "").upper()
 
 
 def node_kind(fields: Fields, nodes: Collection[str], *, by_thread: bool = False) -> NodeKind:

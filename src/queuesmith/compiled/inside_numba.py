@@ -250,6 +250,15 @@ class Entry(CPUDispatcher):
             return super()._compile_for_args(*arguments, **named)
         return self.load()
 
+    def typeof_pyval(self, val: Any) -> Any:
+        """Return the type of an argument that was not met before.
+
+        Under the lock, since Numba's table of types grows while another thread compiles its first
+        function, and must not be read then.
+        """
+        with global_compiler_lock:
+            return super().typeof_pyval(val)
+
     def _announcing(self, *arguments: Any) -> Any:
         return _AnnouncingCompiler(self, *arguments)
 

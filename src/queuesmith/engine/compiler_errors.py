@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from queuesmith.base.compiler_text import first_reason, lines_of, plain_text
 from queuesmith.base.errors import PolicyError
 from queuesmith.policy.features import State
 from queuesmith.policy.view import Head, Job, Machine
@@ -30,10 +31,9 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
 
     ``kind`` is what the function is: an order, a feature or a backfill.
     """
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    file = re.escape(function.__code__.co_filename.rsplit("/", 1)[-1])
+    text = plain_text(error)
     name = re.search(r"(?:Untyped global name|NameError: global name|name) '(\w+)'", text)
-    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
+    lines = lines_of(function, text)
     if name and not lines:
         lines = _lines_naming(function, name[1])
     where = f"{kind} '{named}'" + (f", line {lines[-1]}" if lines else "")
@@ -61,19 +61,17 @@ def explain(kind: str, named: str, function: Callable[..., Any], error: Exceptio
             f"{where} makes a text, a list or an array, but a compiled {kind} works with single "
             "numbers. Use plain arithmetic, if, and functions of math or numpy."
         )
-    reasons = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [r for r in reasons if not r.startswith(("Failed", "During", "File", "<source", "-"))]
     return PolicyError(
-        f"{where} cannot be compiled: {(telling or reasons)[0].rstrip('.')}. Use plain arithmetic, "
-        "if, and functions of math or numpy."
+        f"{where} cannot be compiled: {first_reason(text)}. Use plain arithmetic, if, and "
+        "functions of math or numpy."
     )
 
 
-def _lines_naming(function: Callable[..., Any], name: str) -> list[int]:
+def _lines_naming(function: Callable[..., Any], name: str) -> list[str]:
     """Return the lines of the function in which a name stands."""
     instructions = dis.get_instructions(function)
     return [
-        instruction.positions.lineno
+        str(instruction.positions.lineno)
         for instruction in instructions
         if instruction.argval == name and instruction.positions and instruction.positions.lineno
     ]

@@ -183,7 +183,7 @@ class Starts:
             mates &= (self.asks.eligible <= at) & (self.seen.start > at)
             mates[job] = False
             rivals = np.flatnonzero(mates)
-            behind = self.standing.lead(job, rivals, np.full(len(rivals), at)) > 0
+            behind = self.standing.lead(job, rivals, int(at)) > 0
             looked[i] = np.count_nonzero(~behind) < most
         return looked
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.compiled import entry, load, written
+from queuesmith.compiled import load, written
+from queuesmith.compiled.fingerprint import fingerprint
 from queuesmith.engine.decisions import SelfTuningDecisions
 from queuesmith.engine.kernels.constants import BOOKED, DECISIONS, NEVER
 from queuesmith.engine.kernels.self_tuning_replay import (
@@ -25,10 +26,14 @@ from queuesmith.engine.kernels.self_tuning_replay import (
 from queuesmith.engine.kernels.strategy_queue import StrategyQueue
 from queuesmith.engine.packing import Packed, frozen
 from queuesmith.engine.strategy_queue import StrategyLines
+from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.self_tuning import DECIDERS, PLAN_METRICS, SelfTuning
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.reservations import Request, RequestAnswer, check_requests
+
+#: What values a plan: each metric has its own.
+worth: Any = None
 
 
 class SelfTuningRun:
@@ -128,8 +133,11 @@ def compile_plan_value(objective: Objective) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(source: str) -> Callable[..., Any]:
-    text = f"def plan_value(measures): return float({source})"
-    value = written(text, {"math": math}, __name__)["plan_value"]
-    compiled: Callable[..., Any] = entry(PLAN_VALUE_TYPE, kept=False, error_model="numpy")(value)
-    load(compiled)
-    return compiled
+    text = f"def worth(measures): return float({source})"
+    worth = written(text, {"math": math}, __name__)["worth"]
+    return compiled_loop(plan_value, PLAN_VALUE_TYPE, {"worth": worth}, {}, "", fingerprint(worth))
+
+
+def plan_value(measures):  # type: ignore[no-untyped-def]
+    """Return what a plan of these measures is worth; compiled for each metric."""
+    return worth(measures)

@@ -16,7 +16,6 @@ from queuesmith.engine.kernels.slurm_state import (
     BF_SPACE,
     CANCELLED,
     CHOSEN_CORES,
-    ENDING_JOB,
     FIRST_PIECE,
     KIND,
     KIND_TRIED,
@@ -36,6 +35,7 @@ from queuesmith.engine.kernels.slurm_state import (
     SlurmRunning,
     Waiting,
 )
+from queuesmith.engine.kernels.time_heap import ROWS
 from queuesmith.engine.slurm_jobs import job_table
 from queuesmith.engine.slurm_knobs import knobs, weights
 from queuesmith.engine.slurm_nodes import by_name, node_table, nothing_held
@@ -90,7 +90,7 @@ def slurm_replay(
             of_node=np.array([[-1], [-1], [0]]).repeat(node_count, axis=1),
         ),
         running=SlurmRunning(
-            ending=_zeros(ENDING_JOB + 1, held + 1),
+            ending=_zeros(ROWS, held + 1),
             due=_zeros(held + 1),
             due_job=_zeros(held + 1),
             due_node=_zeros(held + 1),
@@ -127,7 +127,7 @@ def slurm_replay(
             spare=_zeros(count + 1),
             priority=_zeros(count),
             comes=from_reservations(workload, machine, requests).copy(),
-            followers=np.zeros((2, max(count, 1)), np.int64),
+            followers=np.zeros((ROWS, max(count, 1)), np.int64),
             cancels=frozen(in_order_of_cancels(jobs[CANCELLED])),
             lanes=_zeros(len(machine.partitions) + len(reservations(machine))),
         ),

@@ -16,6 +16,8 @@ from queuesmith.workload.workload import Ints
 
 #: So many numbers are kept at most of everybody's shares over time.
 MOST_FACTORS = 20_000_000
+#: The calculations about an instant that may have been the last one by then.
+ABOUT = np.array([[-1], [0], [1]])
 
 
 class QueueStanding:
@@ -44,7 +46,8 @@ class QueueStanding:
         self._fair = settings["PriorityWeightFairshare"] if on else 0.0
         self._period = int(settings["PriorityCalcPeriod"])
         self._first = int(seen.start[seen.ran].min())
-        self._factor = self._factors(machine, requests, settings)
+        # Nobody's factor, which is 0, stands last, where a link of -1 finds it.
+        self._factor = np.pad(self._factors(machine, requests, settings), ((0, 0), (0, 1)))
 
     def _factors(
         self, machine: NodeCluster, requests: JobRequests, settings: SlurmSettings
@@ -67,40 +70,38 @@ class QueueStanding:
         )
         return factors
 
-    def lead(self, job: int, others: Ints, at: Ints) -> Floats:
-        """Return by how much a job is ahead of others at instants, at least.
+    def lead(self, job: int, others: Ints, at: Ints | int) -> Floats:
+        """Return by how much a job is ahead of others at an instant, or at one for each, at least.
 
         When priorities were calculated is not known: of the three calculations about an instant
         the one counts that speaks least for the job. Among equals the first to come is ahead.
         """
-        ahead = self._steady(np.full(len(others), job), at) - self._steady(others, at)
-        row = np.clip((at - self._first) // self._period, 0, len(self._factor) - 1)
-        fair = [
-            self._of_link(self._link[job], np.clip(row + step, 0, len(self._factor) - 1))
-            - self._of_link(self._link[others], np.clip(row + step, 0, len(self._factor) - 1))
-            for step in (-1, 0, 1)
-        ]
+        rows = self._rows(self._row(at) + ABOUT)
+        fair = self._factor[rows, self._link[job]] - self._factor[rows, self._link[others]]
         first = (self._eligible[job] < self._eligible[others]) * 0.5
-        least: Floats = ahead + self._fair * np.minimum.reduce(fair) + first
+        ahead = self._steady(job, at) - self._steady(others, at)
+        least: Floats = ahead + self._fair * fair.min(axis=0) + first
         return least
 
     def head(self, jobs: Ints, at: int) -> int:
         """Return the job that is ahead of all others at an instant, -1 where that is not sure."""
         if not len(jobs):
             return -1
-        when = np.full(len(jobs), at)
-        row = np.clip((when - self._first) // self._period, 0, len(self._factor) - 1)
-        rank = self._steady(jobs, when) + self._fair * self._of_link(self._link[jobs], row)
-        head = int(jobs[np.argmax(rank)])
+        fair = self._factor[self._row(at), self._link[jobs]]
+        head = int(jobs[np.argmax(self._steady(jobs, at) + self._fair * fair)])
         others = jobs[jobs != head]
-        return head if (self.lead(head, others, when[1:]) > 0).all() else -1
+        return head if (self.lead(head, others, at) > 0).all() else -1
 
-    def _steady(self, jobs: Ints, at: Ints) -> Floats:
+    def _steady(self, jobs: Ints | int, at: Ints | int) -> Floats:
         """Return what is not fair-share, as whole numbers as in Slurm's queue."""
         age = np.minimum(at - self._eligible[jobs], self._oldest)
         steady: Floats = np.floor(self._worth[0, jobs] + self._age * age)
         return steady
 
-    def _of_link(self, link: Ints, row: Ints) -> Floats:
-        factor: Floats = np.where(link >= 0, self._factor[row, link], 0.0)
-        return factor
+    def _row(self, at: Ints | int) -> Ints:
+        """Return which calculation was the last at an instant, if they kept to their times."""
+        return self._rows((at - self._first) // self._period)
+
+    def _rows(self, rows: Ints | int) -> Ints:
+        """Return rows of factors, the nearest for those that there are none of."""
+        return np.maximum(np.minimum(rows, len(self._factor) - 1), 0)  # quicker than clip

@@ -40,7 +40,8 @@ class Evolution(RuleBases):
         others are random. 0 is what the paper does: such parents crowd out all others early.
     fallback
         Whether the last child of all plays the best fixed strategy in all states, so that what is
-        learned is never worse; the paper has none.
+        learned is never worse; and so does one child of PITTS when a quarter of a run has found
+        nothing that keeps the limits. The paper has none.
     restart_after
         After how many generations without a better policy all children are random again and
         no parent survives; None for never, as in the paper.
@@ -141,9 +142,11 @@ class Pittsburgh(Evolution, WholeRuleBases):
         brood = species.founders(self._founders(generator, ranked))
         starting = True
         for generation in range(self.rounds):
+            if self._is_lost(generation, best):
+                brood = species.joined(brood, self._playing(generator, ranked))
             policies = [self._policy(vector) for vector in brood.vectors]
             if self.fallback and generation == self.generations:
-                policies[-1] = self._playing(generator, ranked)
+                policies[-1] = self._policy(self._playing(generator, ranked))
             judged = yield policies
             better = best.note(policies, judged)
             (species.adopt if starting else species.compete)(brood, judged)
@@ -157,10 +160,15 @@ class Pittsburgh(Evolution, WholeRuleBases):
         others = range(self.parents - len(playing))
         return playing + [self.encoding.random(generator) for _ in others]
 
-    def _playing(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> RuleBase:
-        """Return a rule base that always plays the best fixed strategy that is offered."""
+    def _is_lost(self, generation: int, best: Best) -> bool:
+        """Tell whether nothing keeps the limits of all that a quarter of the run has found."""
+        quarter = 0 < generation == self.generations // 4
+        return self.fallback and quarter and not best.is_admitted
+
+    def _playing(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Vector:
+        """Return rules that always play the best fixed strategy that is offered."""
         known = next(policy for policy in (*ranked, *self.offered) if policy in self.offered)
-        return self._policy(self.encoding.playing(self.offered.index(known), generator))
+        return self.encoding.playing(self.offered.index(known), generator)
 
     def _next(
         self, species: Species, starting: bool, generator: np.random.Generator, done: float

@@ -71,6 +71,23 @@ class Method(ABC):
         return {"method": self.name, **asdict(self)}
 
 
+class InGenerations(Method):
+    """A method that wants as many policies judged in each of its generations."""
+
+    offspring: int
+    generations: int
+
+    @property
+    def rounds(self) -> int:
+        """Each generation."""
+        return self.generations
+
+    @property
+    def evaluations(self) -> int:
+        """Lambda in each generation."""
+        return self.offspring * self.generations
+
+
 class RuleBases(Method):
     """What ways of learning rule bases have in common."""
 
@@ -118,6 +135,11 @@ class Best:
         if better or self._policy is None:
             self.judgement, self._policy = judged[place], policies[place]
         return better
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether one was judged that keeps all limits."""
+        return self.judgement.standing is Standing.ADMITTED
 
     @property
     def policy(self) -> AnyPolicy:

@@ -11,7 +11,7 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import PolicyError
 from queuesmith.learning.cma_library import CmaSearch, Vector
-from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.method import Best, InGenerations, Learning
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.reading import as_policy
@@ -19,7 +19,7 @@ from queuesmith.study.judgement import comparable
 
 
 @dataclass(frozen=True)
-class OwnOrder(Method):
+class OwnOrder(InGenerations):
     """A policy with better parameters, such as ``my.py:patient_wide+easy``.
 
     What may change are the parameters that an order or a backfill declares, its keywords with
@@ -60,16 +60,6 @@ class OwnOrder(Method):
                 "slurm(...) with the weights to tune, such as PriorityWeightAge=1000."
             )
         return policy
-
-    @property
-    def rounds(self) -> int:
-        """Each generation."""
-        return self.generations
-
-    @property
-    def evaluations(self) -> int:
-        """Lambda in each generation."""
-        return self.offspring * self.generations
 
     @property
     def offered(self) -> tuple[AnyPolicy, ...]:

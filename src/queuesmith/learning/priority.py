@@ -11,7 +11,7 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.cma_library import CmaSearch, Vector
-from queuesmith.learning.method import Best, Learning, Method
+from queuesmith.learning.method import Best, InGenerations, Learning
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
@@ -24,7 +24,7 @@ TUNED = ("group_1", "group_2", "group_3", "group_4", "alpha", "beta", "gamma")
 
 
 @dataclass(frozen=True)
-class Priority(Method):
+class Priority(InGenerations):
     """The order ``group_power``, its weights and powers found by CMA-ES.
 
     Every backfill has a search of its own; they take turns until half of the generations have
@@ -56,16 +56,6 @@ class Priority(Method):
                 f"the backfills to try are {', '.join(self.backfills) or '(none)'}, but they must "
                 f"be some of: {', '.join(BACKFILLS)}. Correct them."
             )
-
-    @property
-    def rounds(self) -> int:
-        """Each generation."""
-        return self.generations
-
-    @property
-    def evaluations(self) -> int:
-        """Lambda in each generation."""
-        return self.offspring * self.generations
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Let the searches take turns, then the best go on; return the best policy judged."""

@@ -124,6 +124,12 @@ class Species:
         """Return a first brood, with the strengths of the beginning."""
         return Brood(np.array(vectors), np.tile(self._first, (len(vectors), 1)))
 
+    def joined(self, brood: Brood, vector: Vector) -> Brood:
+        """Return a brood whose last child is this one, with the strengths of the beginning."""
+        founder = self.founders([vector])
+        vectors = np.concatenate([brood.vectors[:-1], founder.vectors])
+        return Brood(vectors, np.concatenate([brood.steps[:-1], founder.steps]))
+
     def children(self, count: int, generator: np.random.Generator, done: float = 0.0) -> Brood:
         """Return mutated copies of parents drawn at random, where so much of a run is done."""
         drawn = generator.integers(len(self.parents), size=count)

@@ -22,7 +22,7 @@ from queuesmith.live.reserved import begun_before, has_reservation, lasts, reser
 from queuesmith.live.state import ClusterState
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import EXCLUSIVE, job_resources
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change, Ints
 
 #: What fills the machine up to now: nobody's job, in nobody's group.

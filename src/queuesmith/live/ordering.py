@@ -25,7 +25,7 @@ from queuesmith.policy import ORDERS, AnyPolicy, Policy
 from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.workload import Workload
 from queuesmith.workload.groups import share_groups
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Ints
 
 

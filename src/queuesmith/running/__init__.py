@@ -11,7 +11,8 @@ from queuesmith.base.doors import door
 
 if TYPE_CHECKING:
     from queuesmith.running.bag_files import Bag, read_bags
-    from queuesmith.running.runner import RunState, read_state, run_bags, send
+    from queuesmith.running.run_state import RunState, read_state
+    from queuesmith.running.runner import run_bags, send
     from queuesmith.running.tuning import KnobTuning
 
 __all__ = ["Bag", "KnobTuning", "RunState", "read_bags", "read_state", "run_bags", "send"]
@@ -20,7 +21,8 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "bag_files": ("Bag", "read_bags"),
-        "runner": ("RunState", "read_state", "run_bags", "send"),
+        "run_state": ("RunState", "read_state"),
+        "runner": ("run_bags", "send"),
         "tuning": ("KnobTuning",),
     },
 )

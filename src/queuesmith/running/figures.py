@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from queuesmith.figures.palette import FAINT, POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.running.progress import BagProgress
-from queuesmith.running.runner import RunState
+from queuesmith.running.run_state import RunState
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

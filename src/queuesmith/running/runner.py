@@ -14,13 +14,13 @@ from typing import Any
 
 from queuesmith.base.errors import OutputError, QueuesmithError, UsageError
 from queuesmith.base.files import AnyPath, write_bytes
-from queuesmith.base.frames import Framed
 from queuesmith.base.json import parse_json
 from queuesmith.knobs.setting import Knobs
 from queuesmith.running.bag_files import Bag
 from queuesmith.running.dispatch import starts
 from queuesmith.running.progress import BagProgress, State, expected_runtimes
 from queuesmith.running.records import Lines, Tail
+from queuesmith.running.run_state import RunState, end_of, take_record, take_records
 from queuesmith.running.task_work import Ended, TaskEnd, TaskOrder, kill_leftovers, run_task
 from queuesmith.running.tuning import KnobTuning
 from queuesmith.study.engines import Engine
@@ -31,87 +31,6 @@ LOOK_EVERY = 0.25
 COMMAND = "the command"
 #: How often a full disk is tried again, in seconds.
 FULL_DISK_EVERY = 2.0
-
-
-@dataclass(frozen=True)
-class Turn:
-    """From a second on, these knobs; and who turned them."""
-
-    second: float
-    knobs: Knobs
-    by: str
-
-
-@dataclass(repr=False)
-class RunState(Framed):
-    """What is known of a run, from its files.
-
-    Parameters
-    ----------
-    folder
-        Where they lie.
-    begun
-        When the run began, in seconds since 1970.
-    cwd
-        The folder in which commands run: where the run was begun.
-    bags
-        The bags in the order of their coming.
-    turns
-        The knobs, and when they were turned.
-    """
-
-    folder: Path
-    begun: float = 0.0
-    cwd: str = "."
-    bags: list[BagProgress] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        tasks = sum(len(bag.tasks) for bag in self.bags)
-        return f"<RunState of '{self.folder}': {len(self.bags)} bags of {tasks:,} tasks>"
-
-    @property
-    def knobs(self) -> Knobs:
-        """The knobs as they are now."""
-        return self.turns[-1].knobs if self.turns else Knobs()
-
-    @property
-    def over(self) -> bool:
-        """Whether all tasks of all bags have completed or failed."""
-        return all(bag.over for bag in self.bags)
-
-    @property
-    def failed(self) -> int:
-        """How many tasks failed."""
-        return sum(bag.failed for bag in self.bags)
-
-    def named(self, name: str) -> BagProgress | None:
-        """Return a bag by its name."""
-        return next((bag for bag in self.bags if bag.bag.name == name), None)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each bag."""
-        return [bag.row(self.begun) for bag in self.bags]
-
-    def note(self, line: dict[str, Any]) -> None:
-        """Take in a line of the journal."""
-        if line["event"] == "begun":
-            self.begun, self.cwd = float(line["at"]), line["cwd"]
-        elif line["event"] == "bag":
-            bag = Bag.from_json(line["bag"])
-            self.bags.append(BagProgress(bag, float(line["submit"]), len(self.bags)))
-        elif line["event"] == "knobs":
-            self.turns.append(Turn(line["at"] - self.begun, Knobs(*line["knobs"]), line["by"]))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all that is known, ready for JSON."""
-        return {
-            "folder": str(self.folder),
-            "bags": self.rows(),
-            "knobs": [
-                {"second": t.second, "knobs": list(t.knobs.values), "by": t.by} for t in self.turns
-            ],
-        }
 
 
 def run_bags(
@@ -159,52 +78,6 @@ def run_bags(
             if watch is not None:
                 watch(runner.state)
         return runner.state
-
-
-def read_state(folder: AnyPath) -> RunState:
-    """Return what is known of a run, whether it is under way or not."""
-    place = Path(folder).absolute()
-    journal = place / "journal.jsonl"
-    if not journal.is_file():
-        raise UsageError(f"'{folder}' is no folder of a run. Begin one with: queuesmith run BAGS.")
-    state = RunState(place)
-    for line in Tail(journal).lines():
-        state.note(line)
-    take_records(state)
-    return state
-
-
-def take_records(state: RunState) -> tuple[dict[Path, Tail], dict[tuple[str, int], Path]]:
-    """Take in all that workers recorded; return the files, and who began each task last."""
-    tails = {path: Tail(path) for path in sorted((state.folder / "records").glob("*.jsonl"))}
-    lines = [(line, path) for path, tail in tails.items() for line in tail.lines()]
-    # Attempts in their order, and of one attempt its beginning before its end.
-    lines.sort(key=lambda each: (each[0]["attempt"], each[0]["event"] == "ended"))
-    latest = {}
-    for line, path in lines:
-        take_record(state, line)
-        latest[(line["bag"], line["task"])] = path
-    return tails, latest
-
-
-def take_record(state: RunState, line: dict[str, Any]) -> None:
-    """Take in a line that a worker recorded."""
-    bag = state.named(line["bag"])
-    if bag is None:
-        return
-    number, task = int(line["task"]), bag.tasks[int(line["task"])]
-    if task.state is State.WAITING and line["event"] == "started":
-        bag.begin(number)
-        task.start = line["start"]
-    if line["event"] == "ended":
-        bag.settle(number, end_of(line))
-    # Attempts have numbers of their own; the next one is above all that were begun.
-    task.attempts = max(task.attempts, int(line["attempt"]) + 1)
-
-
-def end_of(line: dict[str, Any]) -> TaskEnd:
-    """Return how an attempt ended, as it was recorded."""
-    return TaskEnd(Ended(line["ended"]), line["code"], line["start"], line["end"])
 
 
 def send(folder: AnyPath, request: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from queuesmith.running.dispatch import Demand, forecast
 from queuesmith.running.progress import State, expected_runtimes
 
 if TYPE_CHECKING:
-    from queuesmith.running.runner import RunState
+    from queuesmith.running.run_state import RunState
 
 #: Exponents that are tried; only their ratios matter.
 STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)

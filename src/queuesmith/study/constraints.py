@@ -19,7 +19,7 @@ from queuesmith.engine.inferred_constraints import can_infer, inferred_constrain
 from queuesmith.policy import AnyPolicy, Slurm, as_policy
 from queuesmith.schedule.fidelity import INFERRED
 from queuesmith.workload import Workload
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change
 
 CONSTRAINT = "constraint"

@@ -29,7 +29,7 @@ from queuesmith.schedule.reservations import Request
 from queuesmith.testing.twin import OrderedTwin, Twin, tasks_of
 from queuesmith.testing.twin_choosing import RuleBasedTwin, SelfTuningTwin
 from queuesmith.testing.twin_committed import CommittedTwin
-from queuesmith.testing.twin_nodes import twin_on_nodes
+from queuesmith.testing.twin_on_nodes import twin_on_nodes
 from queuesmith.testing.twin_own_backfill import OwnBackfillTwin
 from queuesmith.testing.twin_slurm import SlurmTwin
 from queuesmith.workload import Workload

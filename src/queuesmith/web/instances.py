@@ -6,19 +6,17 @@ jobs on them. Clusters need a queue as well.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
-from queuesmith.base.files import atomic_write
+from queuesmith.base.errors import UsageError
 from queuesmith.federation import Federation, FederationJobs
 from queuesmith.federation.model.generate import PAPER_QUEUES, paper_federation, paper_queue
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc import read_etc
 from queuesmith.grid.etc.generate import generate_etc
-from queuesmith.web.logs import too_large
+from queuesmith.web.uploads import check_size, digest, keep, safe_stem
 
 #: The clusters of the paper, and the kinds of grids that are made for the page.
 PAPER_CLUSTERS = "clusters of the paper"
@@ -75,29 +73,15 @@ class InstanceShelf:
 
     def upload(self, filename: str, content: bytes) -> str:
         """Keep a file that somebody sent, and return its name; what cannot be read is refused."""
-        if len(content) > self.limit:
-            raise UsageError(too_large(len(content), self.limit))
+        check_size(content, self.limit)
         return self._kept(filename, content)
 
     def _kept(self, filename: str, content: bytes) -> str:
         ending = next((each for each in _ENDINGS if filename.lower().endswith(each)), "")
-        bare = filename[: len(filename) - len(ending)]
-        stem = re.sub(r"[^\w-]+", "-", bare, flags=re.ASCII).strip("-")[:40]
-        digest = hashlib.sha256(content).hexdigest()[:12]
+        stem = safe_stem(filename[: len(filename) - len(ending)], "file")
         kind = _kind(ending, content)
-        name = f"{kind}-{digest}-{stem or 'file'}{ending}"
-        path = self.folder / name
-        fresh = not path.exists()
-        if fresh:
-            with atomic_write(path) as file:
-                file.write(content)
-        try:
-            READERS[kind](path)
-        except (QueuesmithError, MemoryError) as error:
-            if fresh:
-                path.unlink(missing_ok=True)
-            raise WorkloadError(str(error).replace(str(path), filename)) from error
-        return name
+        path = self.folder / f"{kind}-{digest(content, 12)}-{stem}{ending}"
+        return keep(path, filename, content, READERS[kind])
 
 
 def is_grid(place: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -12,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
-from queuesmith.base.files import atomic_write, log_name
+from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.files import log_name
 from queuesmith.schedule.fidelity import codes_by
 from queuesmith.web.state import Filters
+from queuesmith.web.uploads import check_size, digest, keep, safe_stem
 from queuesmith.workload import Workload
 from queuesmith.workload.files import FORMAT_OF_SUFFIX, read
 from queuesmith.workload.moments import second_of
@@ -96,32 +96,11 @@ class LogShelf:
 
     def upload(self, filename: str, content: bytes) -> str:
         """Keep a log that somebody sent, and return its name; what is no log is refused."""
-        if len(content) > self.limit:
-            raise UsageError(too_large(len(content), self.limit))
+        check_size(content, self.limit)
         ending = next((e for e in _ENDINGS if filename.lower().endswith(e)), "")
-        stem = re.sub(r"[^\w-]+", "-", log_name(filename), flags=re.ASCII).strip("-")[:40] or "log"
-        digest = hashlib.sha256(content).hexdigest()[:16]
-        name = f"{UPLOADED}{digest}-{stem}{ending}"
-        path = self.folder / name
-        fresh = not path.exists()
-        if fresh:
-            with atomic_write(path) as file:
-                file.write(content)
-        try:
-            self.whole(name)
-        except (QueuesmithError, MemoryError) as error:
-            if fresh:
-                path.unlink(missing_ok=True)
-            raise WorkloadError(str(error).replace(str(path), filename)) from error
-        return name
-
-
-def too_large(size: int, limit: int) -> str:
-    """Say that an upload is too large."""
-    return (
-        f"the file has {size / 2**20:,.1f} MB, but an upload may have {limit / 2**20:,.0f} MB. "
-        "Start the page with the file on the command line, or with a larger --upload-limit."
-    )
+        stem = safe_stem(log_name(filename), "log")
+        path = self.folder / f"{UPLOADED}{digest(content, 16)}-{stem}{ending}"
+        return keep(path, filename, content, lambda kept: self.whole(kept.name))
 
 
 def filtered(workload: Workload, filters: Filters) -> Workload:

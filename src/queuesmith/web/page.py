@@ -28,9 +28,9 @@ from queuesmith.web import (
 )
 from queuesmith.web.context import Context
 from queuesmith.web.guarding import security_heads
-from queuesmith.web.logs import too_large
 from queuesmith.web.parts import sentences
 from queuesmith.web.state import TABS, PageState
+from queuesmith.web.uploads import too_large
 
 VIEWS = {
     "what-if": whatif,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -10,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
 from queuesmith.schedule.objective import Objective
+from queuesmith.web.typed import typed_number
 
 #: The parts of the page, by the word in the address.
 TABS = {
@@ -27,6 +27,7 @@ MOST_COLUMNS = 8
 #: Between a policy and what is set beside it.
 SEPARATOR = " @ "
 _NODES = "nodes."
+_WAY_OUT = "Correct the address."
 #: Names in the address whose values are looked up where they are used.
 TEXTS = ("log", "run", "policy", "place", "queue")
 #: An address that is longer was not made by this page.
@@ -74,7 +75,7 @@ class Column:
         for setting in filter(None, (part.strip() for part in beside.split(","))):
             name, _, value = (part.strip() for part in setting.partition("="))
             if name == "load":
-                column = replace(column, load=_number(name, value, 0.05, 20.0))
+                column = replace(column, load=typed_number(name, value, 0.05, 20.0, _WAY_OUT))
             elif name == "cores":
                 column = replace(column, cores=_whole(name, value, 1))
             elif name.startswith(_NODES):
@@ -83,7 +84,7 @@ class Column:
             else:
                 raise UsageError(
                     f"'{setting}' stands behind '{policy}', but beside a policy there is load=, "
-                    "cores= or nodes.KIND=. Correct the address."
+                    f"cores= or nodes.KIND=. {_WAY_OUT}"
                 )
         return column
 
@@ -204,23 +205,10 @@ class PageState:
         return self  # others may put words of their own into an address
 
 
-def _number(name: str, text: str, least: float, most: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value <= most:
-        raise UsageError(
-            f"{name} is '{text[:40]}', but it must be a number from {least:g} to {most:g}. "
-            "Correct the address."
-        )
-    return value
-
-
 def _whole(name: str, text: str, least: int) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9 or int(text) < least:
         raise UsageError(
             f"{name} is '{text[:40]}', but it must be a whole number of at least {least}. "
-            "Correct the address."
+            f"{_WAY_OUT}"
         )
     return int(text)

@@ -7,7 +7,9 @@ import math
 from queuesmith.base.errors import UsageError
 
 
-def typed_number(what: str, text: str | None, least: float, most: float) -> float:
+def typed_number(
+    what: str, text: str | None, least: float, most: float, way_out: str = "Correct it."
+) -> float:
     """Return the number that was typed, or say what it must be."""
     try:
         value = float(text or "")
@@ -16,7 +18,7 @@ def typed_number(what: str, text: str | None, least: float, most: float) -> floa
     if not least <= value <= most:
         raise UsageError(
             f"{what} is '{(text or '')[:40]}', but it must be a number from {least:g} to {most:g}. "
-            "Correct it."
+            f"{way_out}"
         )
     return value
 

@@ -17,7 +17,7 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.columns import LARGEST_TIME
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change, Workload
 
 SEQUENCES = ("composed", "sequence")

@@ -6,7 +6,7 @@ workload back together with a count of all that was dropped or mended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.files import AnyPath
 from queuesmith.workload.columns import LARGEST_TIME, LARGEST_WIDTH
 from queuesmith.workload.workload import CANCELLED_AFTER, Change, Ints, Workload
 
@@ -77,23 +78,9 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
             | (log.requested_time > LARGEST_TIME)
         ),
     }
-    out = np.zeros(len(log.id), dtype=np.bool_)
-    changes = []
-    for reason, broken in reasons.items():
-        fresh = broken & ~out
-        if strict and fresh.any():
-            raise WorkloadError(
-                f"job {log.id[int(np.argmax(fresh))]} of '{log.name}' must be left out: {reason}. "
-                "Leave such jobs out by not asking for --strict."
-            )
-        changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
-        out |= broken
-    keep = ~out
+    keep, changes = left_in(reasons, log.name, "job", log.id, strict=strict)
     if not keep.any():
-        why = "; ".join(str(change) for change in changes if change.count) or "it has no jobs"
-        raise WorkloadError(
-            f"nothing is left of '{log.name}' to replay: {why}. Give a log of jobs that ran."
-        )
+        raise nothing_left(log.name, changes)
 
     runtime, requested = log.runtime[keep], log.requested_time[keep]
     unknown = requested <= 0
@@ -123,6 +110,49 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
         epoch=log.epoch,
         header=log.header,
         changes=tuple(change for change in changes if change.count),
+    )
+
+
+def left_in(
+    reasons: Mapping[str, NDArray[np.bool_]],
+    log: AnyPath,
+    what: str,
+    numbers: Ints | Sequence[int],
+    *,
+    strict: bool,
+) -> tuple[NDArray[np.bool_], list[Change]]:
+    """Tell which rows of a log stay, and how many are left out for which reason.
+
+    Parameters
+    ----------
+    reasons
+        The rows to which each reason applies; of several reasons the first counts.
+    log
+        What messages call the log.
+    what, numbers
+        What a row is, such as a job, and the number of each.
+    strict
+        Raise instead of leaving a row out.
+    """
+    out = np.zeros(len(numbers), dtype=np.bool_)
+    changes = []
+    for reason, broken in reasons.items():
+        fresh = broken & ~out
+        if strict and fresh.any():
+            raise WorkloadError(
+                f"{what} {numbers[int(np.argmax(fresh))]} of '{log}' must be left out: {reason}. "
+                "Leave such jobs out by not asking for --strict."
+            )
+        changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
+        out |= broken
+    return ~out, changes
+
+
+def nothing_left(log: AnyPath, changes: Iterable[Change]) -> WorkloadError:
+    """Say that no job of a log is left, and why."""
+    why = "; ".join(str(change) for change in changes if change.count) or "it has no jobs"
+    return WorkloadError(
+        f"nothing is left of '{log}' to replay: {why}. Give a log of jobs that ran."
     )
 
 

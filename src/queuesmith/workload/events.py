@@ -20,7 +20,7 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.sbatch import requests_of, sbatch_options
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change, Ints, Workload
 
 SUBMIT = "submit_batch_job"

@@ -35,7 +35,7 @@ from queuesmith.workload.slurm_text import (
     job_memory,
     megabytes,
 )
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Ints, Workload
 
 Columns = dict[str, NDArray[Any]]

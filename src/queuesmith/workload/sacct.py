@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
-from queuesmith.workload.clean import Overrun, RawLog, clean
+from queuesmith.workload.clean import Overrun, RawLog, clean, nothing_left
 from queuesmith.workload.requests import attempts, request_columns
 from queuesmith.workload.sacct_jobs import (
     cancelled_after,
@@ -38,7 +38,7 @@ from queuesmith.workload.slurm_text import (
     zone_of,
 )
 from queuesmith.workload.submit_lines import with_submit_lines
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Change, Ints, Workload
 
 
@@ -115,11 +115,7 @@ def parse_sacct(
     ended, unfinished = finished(table, gone >= 0, strict)
     table, gone = table.where(ended), gone[ended]
     if not len(table):
-        why = "; ".join(str(change) for change in (steps, *unfinished) if change.count)
-        raise WorkloadError(
-            f"nothing is left of '{path}' to replay: {why or 'it has no jobs'}. "
-            "Give a log of jobs that ran."
-        )
+        raise nothing_left(path, (steps, *unfinished))
     submit = table.convert("submit", date_parser(zone), "a date")
     start, early = _starts(table, submit, zone)
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.errors import WorkloadError
-from queuesmith.workload.clean import told_cancelled
+from queuesmith.workload.clean import left_in, told_cancelled
 from queuesmith.workload.sacct_table import SacctTable
 from queuesmith.workload.slurm_text import date_parser
 from queuesmith.workload.workload import Change, Ints
@@ -55,18 +54,7 @@ def finished(
         ),
         "cancelled before it began": cancelled_first(table) & ~kept,
     }
-    out = np.zeros(len(table), dtype=np.bool_)
-    changes = []
-    for reason, broken in reasons.items():
-        fresh = broken & ~out
-        if strict and fresh.any():
-            raise WorkloadError(
-                f"line {table.lines[int(np.argmax(fresh))]} of '{table.path}' must be left out: "
-                f"{reason}. Leave such jobs out by not asking for --strict."
-            )
-        changes.append(Change(reason, int(np.count_nonzero(fresh)), dropped=True))
-        out |= broken
-    return ~out, changes
+    return left_in(reasons, table.path, "line", table.lines, strict=strict)
 
 
 def _states(table: SacctTable) -> NDArray[Any]:

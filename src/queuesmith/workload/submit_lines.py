@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.workload.sbatch import requests_of, sbatch_options
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 
 #: What the accounting itself tells better: these may have been changed after the submission.
 _KNOWN = ("account", "partition", "qos", "time", "user", "gpu_type")

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.exact.bounds import Bound, lower_bound
-from queuesmith.grid.exact.column_search import CHUNK, ColumnSearch
-from queuesmith.grid.exact.kernels.columns import Columns, anneal_columns
+from queuesmith.grid.exact.column_search import CHUNK, MOST, ColumnSearch
+from queuesmith.grid.exact.kernels.columns import (
+    HOPELESS,
+    JOB,
+    MACHINE,
+    Columns,
+    anneal_columns,
+)
 from queuesmith.grid.exact.pair_search import PairSearch
 from queuesmith.grid.exact.run import greedy
 from tests.grid.brute_force import best_of, tiny_instances
@@ -36,16 +42,16 @@ class Twin:
     def __init__(self, bound: Bound, columns: Columns, used: np.ndarray, seed: int) -> None:
         self.ready = bound.matrix.ready / bound.value
         self.columns, self.used, self.dice = columns, used.copy(), Dice(seed)
-        machine = columns.machine[used].tolist()
+        self.owner, self.machine = columns.pair.T
+        own = self.machine[used].tolist()
         self.member = [
-            [job for job, own in enumerate(machine) if own == each]
-            for each in range(len(self.ready))
+            [job for job, at in enumerate(own) if at == each] for each in range(len(self.ready))
         ]
 
     def load(self) -> np.ndarray:
         load = self.ready.copy()
         for column in self.used:
-            load[self.columns.machine[column]] += self.columns.time[column]
+            load[self.machine[column]] += self.columns.time[column]
         return load
 
     def cost(self, target: float, steep: float) -> float:
@@ -53,29 +59,39 @@ class Twin:
         return math.fsum(self.columns.price * (late + steep * late**2))
 
     def step(self, target: float, steep: float, temperature: float, swaps: float) -> None:
-        order, owner = self.columns.order, self.columns.owner
-        column = order[int(self.dice.uniform() ** 2 * len(order))]
-        before, cost = self.used.copy(), self.cost(target, steep)
-        if column == before[owner[column]]:
+        column = int(self.dice.uniform() ** 2 * len(self.owner))
+        before = self.used[self.owner[column]]
+        if column == before or self.take([column], target, steep, temperature):
             return
-        taken = [column, *self.returned(column, swaps)]
-        for each in taken:
-            self.used[owner[each]] = each
-        worse = self.cost(target, steep) - cost
-        if worse > 0 and self.dice.uniform() >= math.exp(-worse / temperature):
-            self.used = before
-            return
-        for each in taken:
-            self.put(owner[each], self.columns.machine[before[owner[each]]], each)
-
-    def returned(self, column: int, swaps: float) -> list[int]:
-        """The column by which a job of the goal goes where the other comes from, if any does."""
-        home, goal = self.columns.machine[[self.used[self.columns.owner[column]], column]]
+        home, goal = self.machine[before], self.machine[column]
         if swaps == 0 or not self.member[goal] or self.dice.uniform() >= swaps:
-            return []
-        peer = self.member[goal][self.dice.below(len(self.member[goal]))]
-        ways = (self.columns.owner == peer) & (self.columns.machine == home)
-        return [int(way) for way in np.flatnonzero(ways)]
+            return
+        back = self.returned(home, goal)
+        if back is not None:
+            self.take([column, back], target, steep, temperature)
+
+    def take(self, taken: list[int], target: float, steep: float, temperature: float) -> bool:
+        """Use other columns if Metropolis' rule allows; tell whether it did."""
+        before, cost = self.used.copy(), self.cost(target, steep)
+        self.used[self.owner[taken]] = taken
+        worse = self.cost(target, steep) - cost
+        hopeless = worse >= HOPELESS * temperature
+        if worse > 0 and (hopeless or self.dice.uniform() >= math.exp(-worse / temperature)):
+            self.used = before
+            return False
+        for each in taken:
+            self.put(self.owner[each], self.machine[before[self.owner[each]]], each)
+        return True
+
+    def returned(self, home: int, goal: int) -> int | None:
+        """The column by which the next job of the goal that can go home does so."""
+        jobs = self.member[goal]
+        begin = self.dice.below(len(jobs))
+        for peer in jobs[begin:] + jobs[:begin]:
+            ways = np.flatnonzero((self.owner == peer) & (self.machine == home))
+            if len(ways):
+                return int(ways[0])
+        return None
 
     def put(self, job: int, home: int, column: int) -> None:
         """Move a job from one list to another; the last of the first takes its place."""
@@ -83,7 +99,7 @@ class Twin:
         place, last = jobs.index(job), jobs.pop()
         if place < len(jobs):
             jobs[place] = last
-        self.member[self.columns.machine[column]].append(job)
+        self.member[self.machine[column]].append(job)
 
 
 @given(
@@ -133,9 +149,9 @@ def test_loads_kept_on_the_way_are_those_computed_afresh() -> None:
     search = ColumnSearch(bound, greedy(bound.matrix))
     search.run(5 * CHUNK)
     state, columns = search._state, search._columns
-    completion = bound.matrix.completion(columns.machine[state.column])
+    completion = bound.matrix.completion(columns.pair[state.column, MACHINE])
     assert state.load == pytest.approx(completion / bound.value, rel=1e-9)
-    assert np.array_equal(columns.owner[state.column], np.arange(bound.matrix.jobs))
+    assert np.array_equal(columns.pair[state.column, JOB], np.arange(bound.matrix.jobs))
 
 
 def test_it_comes_close_to_the_bound() -> None:
@@ -170,6 +186,33 @@ def test_few_machines_are_late_at_the_end_and_pairs_mend_them() -> None:
     assert np.quantile(load, 0.9) < 1.04
     pairs = PairSearch(bound, search.last)
     assert pairs.run(20_000) < 1.05 * bound.value
+
+
+def test_the_price_of_a_machine_rises_while_it_is_late_and_falls_back_once_it_is_in_time() -> None:
+    search = ColumnSearch(
+        lower_bound(generate_etc("u_i_hihi", 160, 80, seed=0)), np.arange(160) % 80
+    )
+    load = search._state.load
+    load[:] = 1.0
+    load[7] = 1.5
+    for _ in range(3):
+        search._urge(1.1)
+    assert np.flatnonzero(search._urgency).tolist() == [7]
+    assert search._urgency[7] == pytest.approx(3 * search._ending.urgent)
+    load[7] = 1.0
+    for _ in range(4):
+        search._urge(1.1)
+    assert not search._urgency.any()
+
+
+def test_the_price_of_a_late_machine_does_not_rise_for_ever() -> None:
+    search = ColumnSearch(
+        lower_bound(generate_etc("u_i_hihi", 160, 80, seed=0)), np.arange(160) % 80
+    )
+    search._state.load[7] = 99.0
+    for _ in range(int(2 * math.log(MOST) / search._ending.urgent)):
+        search._urge(1.1)
+    assert search._urgency.max() == pytest.approx(math.log(MOST))
 
 
 def test_the_same_seed_gives_the_same_mapping() -> None:

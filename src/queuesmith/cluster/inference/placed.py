@@ -7,7 +7,7 @@ from queuesmith.cluster.hostlist import expanded
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.workload import Workload
 from queuesmith.workload.requests import label_texts
-from queuesmith.workload.tables import coded
+from queuesmith.workload.table_columns import coded
 
 EXCLUDED, WHERE = "excluded_nodes", "node_list"
 

@@ -12,8 +12,6 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_REALS
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
-    BAD_JOB,
-    BAD_TIME,
     CANCEL,
     ENDING,
     FREE,
@@ -23,6 +21,7 @@ from queuesmith.engine.kernels.constants import (
 )
 from queuesmith.engine.kernels.queue import best, close_gap, join_at_end
 from queuesmith.engine.kernels.replay import REPLAY_TYPE, SCORER_TYPE
+from queuesmith.engine.kernels.score_now import Scoring, score_waiting
 from queuesmith.engine.kernels.usage import use_cores
 
 
@@ -108,15 +107,13 @@ def start_early(replay, now, before):
 def run_committed(replay, score_queue, parameters, cores, early):
     """Replay all jobs; fills ``replay.start``."""
     jobs, queue, counters = replay.jobs, replay.queue, replay.counters
+    scoring = Scoring(score_queue, parameters, cores)
     now = jobs.submit[0]
     while counters[STARTED] < len(jobs.submit) and counters[CANCEL] == 0:
         if counters[TAIL] == 0:
             now = next_event(replay, now)
             continue
-        waiting, free = counters[TAIL], counters[FREE]
-        bad = score_queue(queue, replay.usage, waiting, now, cores, free, parameters)
-        if bad >= 0:
-            counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
+        if not score_waiting(replay, scoring, now):
             return
         place = best(queue, counters)
         job = queue.job[place]

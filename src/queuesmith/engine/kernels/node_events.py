@@ -20,10 +20,11 @@ from queuesmith.engine.kernels.node_state import (
     NEXT_RETURN,
     RELEASES,
     STUCK,
-    complete_on_nodes,
+    end_on_nodes,
     pop_dependent,
     release_followers,
 )
+from queuesmith.engine.kernels.replay import end_all
 
 
 @kernel
@@ -84,7 +85,7 @@ def nodes_come_back(counters, returns, kept, now):
 @kernel
 def release_on_nodes(state, now):
     """Release the nodes of jobs that end now, and those that come back; tells whether any was."""
-    released = complete_on_nodes(state, now)
+    released = end_all(state, now, end_on_nodes)
     kept = len(state.released)
     return nodes_come_back(state.counters, state.board.returns, kept, now) or released
 

@@ -7,12 +7,9 @@ from queuesmith.compiled import entry, kernel
 from queuesmith.compiled.arrays import FROZEN_INTS, FROZEN_REALS
 from queuesmith.engine.kernels.constants import (
     ARRIVED,
-    BAD_JOB,
-    BAD_TIME,
     CANCEL,
     CONSERVATIVE,
     EASY,
-    FREE,
     NEVER,
     NOBODY,
     NONE,
@@ -49,6 +46,7 @@ from queuesmith.engine.kernels.queue import (
     sort_queue,
 )
 from queuesmith.engine.kernels.replay import SCORER_TYPE
+from queuesmith.engine.kernels.score_now import Scoring, score_waiting
 
 SCORER = types.FunctionType(SCORER_TYPE)
 
@@ -91,19 +89,6 @@ def run_fixed_on_nodes(state, rank, backfill):
 
 
 @kernel
-def score_and_sort(state, score_queue, parameters, cores, now):
-    """Sort the queue by scores as they are now; tells whether all have a number."""
-    queue, counters = state.queue, state.counters
-    waiting, free = counters[TAIL], counters[FREE]
-    bad = score_queue(queue, state.usage, waiting, now, cores, free, parameters)
-    if bad >= 0:
-        counters[BAD_JOB], counters[BAD_TIME] = queue.job[bad], now
-        return False
-    sort_queue(state.jobs, queue, counters)
-    return True
-
-
-@kernel
 def leave_queue(state, now):
     """Take jobs that are cancelled now out of the queue, and what is reserved for them; tells
     whether there was any.
@@ -139,6 +124,7 @@ def run_queue_on_nodes(state, rank, score_queue, parameters, cores, backfill):
     conservative or plan under a fixed one, whose ranks are given.
     """
     counters, scored = state.counters, True
+    scoring = Scoring(score_queue, parameters, cores)
     now = next_instant_on_nodes(state)
     while scored and now != NEVER and counters[CANCEL] == 0:
         released = release_on_nodes(state, now)
@@ -147,7 +133,9 @@ def run_queue_on_nodes(state, rank, score_queue, parameters, cores, backfill):
         keeping = backfill == CONSERVATIVE or len(rank) > 0
         if counters[TAIL] > 0 and (keeping or some_job_fits(state.queue, counters)):
             if len(rank) == 0:
-                scored = score_and_sort(state, score_queue, parameters, cores, now)
+                scored = score_waiting(state, scoring, now)
+                if scored:
+                    sort_queue(state.jobs, state.queue, counters)
             if scored and backfill <= EASY:
                 start_in_queue_on_nodes(state, now, backfill)
             elif scored:

@@ -13,7 +13,6 @@ from queuesmith.engine.kernels.constants import (
     EASY,
     FREE,
     NEVER,
-    NEXT_START,
     NOBODY,
     NONE,
     TAIL,
@@ -64,6 +63,7 @@ from queuesmith.engine.kernels.node_state import (
     run_from_now,
 )
 from queuesmith.engine.kernels.queue import close_gap, move
+from queuesmith.engine.kernels.reservations import start_reserved
 
 # -- one job ---------------------------------------------------------------------------
 
@@ -298,31 +298,21 @@ def keep_reservations_on_nodes(state, now, released):
         if start[job] == NOBODY and later < counters[DEPTH] and not over_limit(state, job):
             reserve_again(state, job, now)
         later += start[job] > now
-    start_reserved_on_nodes(state, now)
+    reserve_nothing(counters)
+    start_reserved(state, now, start_where_reserved)
 
 
 @kernel
-def start_reserved_on_nodes(state, now):
-    """Start the jobs reserved for now, and note when the next is due."""
-    queue, counters, start, board = state.queue, state.counters, state.start, state.board
-    reserve_nothing(counters)
-    kept, soonest = 0, NEVER
-    for i in range(counters[TAIL]):
-        job = np.int64(queue.job[i])
-        if start[job] == now:
-            cancel_booking(board, job, now, queue.walltime[i])
-            if not over_limit(state, job):
-                take_nodes(board, job, NOW)
-                run_from_now(state, job, now)
-                continue
-            start[job] = NOBODY
-        if start[job] != NOBODY:
-            soonest = min(soonest, start[job])
-        if kept < i:
-            move(queue, kept, i)
-        kept += 1
-    counters[TAIL] = kept
-    counters[NEXT_START] = soonest
+def start_where_reserved(state, number, now):
+    """Start a job on the nodes reserved for it; tells whether no limit keeps it from starting."""
+    job, board = np.int64(number), state.board  # one type of whole numbers, compiled once
+    cancel_booking(board, job, now, state.jobs.walltime[job])
+    if over_limit(state, job):
+        state.start[job] = NOBODY
+        return False
+    take_nodes(board, job, NOW)
+    run_from_now(state, job, now)
+    return True
 
 
 @kernel

@@ -5,7 +5,6 @@ from numba import int64, types, void
 from queuesmith.compiled import entry, kernel
 from queuesmith.engine.kernels.constants import (
     CANCEL,
-    ENDING,
     FREE,
     MOST_WORK,
     NEVER,
@@ -35,27 +34,13 @@ from queuesmith.engine.kernels.replay import SCORER_TYPE
 from queuesmith.engine.kernels.rule_based_replay import (
     DESCRIBE_TYPE,
     choose_strategy,
-    count_ended,
-    forget_ended,
+    complete_tallied,
     rule_based_type,
     tally_waiting,
 )
 from queuesmith.engine.kernels.strategy_queue import join_pool
 
 NODE_RULE_BASED_TYPE = rule_based_type(NODE_STRATEGY_QUEUE_TYPE)
-
-
-@kernel
-def complete_tallied_on_nodes(ruled, now):
-    """Release the nodes of all jobs that end now, and count these jobs."""
-    state, tally = ruled.pool.replay, ruled.tally
-    counters = state.counters
-    while counters[ENDING] > 0 and state.running.end[0] == now:
-        job = end_on_nodes(state, now)
-        count_ended(tally, state, job)
-    if tally.window[0] > 0:
-        forget_ended(tally, state, now)
-    nodes_come_back(counters, state.board.returns, len(state.released), now)
 
 
 @kernel
@@ -109,7 +94,8 @@ def run_rule_based_on_nodes(ruled, describe, score_queue, cores):
     state, counters, going = ruled.pool.replay, ruled.pool.replay.counters, True
     now = next_instant_on_nodes(state)
     while going and now != NEVER and counters[CANCEL] == 0:
-        complete_tallied_on_nodes(ruled, now)
+        complete_tallied(ruled, now, end_on_nodes)
+        nodes_come_back(counters, state.board.returns, len(state.released), now)
         newcomers = arrive_on_nodes(state, now)
         for i in range(newcomers):
             join_pool(ruled.pool, state.newcomers[i])

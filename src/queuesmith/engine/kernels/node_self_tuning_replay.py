@@ -4,16 +4,7 @@ import numpy as np
 from numba import int64, types, void
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.engine.kernels.constants import (
-    ACTIVE,
-    CANCEL,
-    DECISIONS,
-    FREE,
-    NEVER,
-    STARTED,
-    TAIL,
-    WAITING,
-)
+from queuesmith.engine.kernels.constants import CANCEL, NEVER, TAIL, WAITING
 from queuesmith.engine.kernels.node_events import (
     arrive_on_nodes,
     finish,
@@ -28,12 +19,13 @@ from queuesmith.engine.kernels.replay import SCORER_TYPE
 from queuesmith.engine.kernels.self_tuning_replay import (
     PLAN_VALUE_TYPE,
     add_response,
-    choose_candidate,
     end_measures,
     self_tuning_type,
+    start_by_plan,
     still_busy,
+    tune_step,
 )
-from queuesmith.engine.kernels.strategy_queue import join_pool, queue_sorted, take_out_started
+from queuesmith.engine.kernels.strategy_queue import join_pool
 
 NODE_SELF_TUNING_TYPE = self_tuning_type(NODE_STRATEGY_QUEUE_TYPE)
 
@@ -73,40 +65,9 @@ def measure_plan_on_nodes(tuning, now, cores):
 
 
 @kernel
-def tune_step_on_nodes(tuning, score_queue, plan_value, now, cores):
-    """Plan under each candidate, value the plans, and make the decider's choice the active one.
-
-    Tells whether it could be done.
-    """
-    pool, counters = tuning.pool, tuning.pool.replay.counters
-    step = counters[DECISIONS]
-    for candidate in range(len(pool.strategies)):
-        if not queue_sorted(pool, pool.strategies[candidate, 0], score_queue, now, cores):
-            return False
-        value = 0.0
-        if measure_plan_on_nodes(tuning, now, cores):
-            value = plan_value(tuning.measures)
-        # A plan that the metric cannot value is no good: it counts as the worst.
-        tuning.value[step, candidate] = value if value == value else np.inf
-    choose_candidate(tuning, now)
-    return True
-
-
-@kernel
-def start_by_plan_on_nodes(tuning, score_queue, now, cores):
-    """Plan all waiting jobs under the active candidate and start those planned for now.
-
-    Tells whether it could be done.
-    """
-    pool, counters = tuning.pool, tuning.pool.replay.counters
-    if counters[WAITING] == 0 or pool.lines.cores[0, 1] > counters[FREE]:
-        return True
-    order, before = pool.strategies[counters[ACTIVE], 0], counters[STARTED]
-    if not queue_sorted(pool, order, score_queue, now, cores):
-        return False
-    start_as_planned_on_nodes(pool.replay, now)
-    take_out_started(pool, before)
-    return True
+def start_planned_on_nodes(tuning, now):
+    """Plan the queue in its order and start those planned for now."""
+    start_as_planned_on_nodes(tuning.pool.replay, now)
 
 
 @entry(
@@ -129,7 +90,7 @@ def run_self_tuning_on_nodes(tuning, score_queue, plan_value, cores, until):
             join_pool(tuning.pool, state.newcomers[i])
         is_step = count > 0 or (released and tuning.settings[2] != 0)
         if is_step and counters[WAITING] > 0:
-            going = tune_step_on_nodes(tuning, score_queue, plan_value, now, cores)
-        going = going and start_by_plan_on_nodes(tuning, score_queue, now, cores)
+            going = tune_step(tuning, measure_plan_on_nodes, score_queue, plan_value, now, cores)
+        going = going and start_by_plan(tuning, start_planned_on_nodes, score_queue, now, cores)
         now = next_instant_on_nodes(state)
     finish(state)

@@ -16,12 +16,12 @@ from queuesmith.compiled.arrays import (
     TRUTH_TABLE,
 )
 from queuesmith.compiled.due import insert_due, remove_due
-from queuesmith.compiled.heap import rise, sink
-from queuesmith.engine.kernels.constants import COUNTERS, DUE, ENDING, FREE, NOBODY, STARTED
+from queuesmith.engine.kernels.constants import COUNTERS, DUE, FREE, NOBODY, STARTED
 from queuesmith.engine.kernels.line import LINE_TYPE, Line
 from queuesmith.engine.kernels.queue import QUEUE_TYPE, Queue
 from queuesmith.engine.kernels.replay import JOBS_TYPE, Jobs
 from queuesmith.engine.kernels.running import RUNNING_TYPE, Running, pop_end, push_end
+from queuesmith.engine.kernels.time_heap import put_in, take_first
 from queuesmith.engine.kernels.usage import USAGE_TYPE, Usage, use_cores
 
 # Columns of the table of shapes: what a job asks nodes for.
@@ -293,30 +293,7 @@ def end_on_nodes(state, now):
     return job
 
 
-@kernel
-def complete_on_nodes(state, now):
-    """Release the nodes of all jobs that end now; tells whether there was any."""
-    counters = state.counters
-    before = counters[ENDING]
-    while counters[ENDING] > 0 and state.running.end[0] == now:
-        end_on_nodes(state, now)
-    return counters[ENDING] < before
-
-
 # -- jobs that wait for others ---------------------------------------------------------
-
-
-@kernel
-def time_at(heap, place):
-    """Return the time by which the heap is ordered."""
-    return heap[0, place]
-
-
-@kernel
-def move_time(heap, goal, source):
-    """Move a job of the heap to another place."""
-    heap[0, goal] = heap[0, source]
-    heap[1, goal] = heap[1, source]
 
 
 @kernel
@@ -326,9 +303,7 @@ def release_followers(board, heap, job, now):
     follower = of_job[FOLLOWER, job]
     while follower != NOBODY:
         time = max(of_job[ELIGIBLE, follower], now + of_job[THINK, follower])
-        place = rise(heap, counters[DEPENDENT], time, time_at, move_time)
-        heap[0, place] = time
-        heap[1, place] = follower
+        put_in(heap, counters[DEPENDENT], time, follower)
         counters[DEPENDENT] += 1
         follower = of_job[NEXT_FOLLOWER, follower]
 
@@ -336,11 +311,5 @@ def release_followers(board, heap, job, now):
 @kernel
 def pop_dependent(heap, counters):
     """Take the next job from the heap."""
-    job = heap[1, 0]
-    size = counters[DEPENDENT] - 1
-    counters[DEPENDENT] = size
-    time, last = heap[0, size], heap[1, size]
-    place = sink(heap, 0, size, time, time_at, move_time)
-    heap[0, place] = time
-    heap[1, place] = last
-    return job
+    counters[DEPENDENT] -= 1
+    return take_first(heap, counters[DEPENDENT])

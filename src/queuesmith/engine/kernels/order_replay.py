@@ -32,7 +32,8 @@ from queuesmith.engine.kernels.replay import (
     REPLAY_TYPE,
     SCORER_TYPE,
     arrive,
-    complete,
+    end_all,
+    end_job,
     next_instant,
     start_job,
 )
@@ -51,7 +52,7 @@ def replay_fixed(replay, rank, backfill):
     first, shadow, extra, oldest = NOBODY, NEVER, 0, 0
     now = next_instant(replay)
     while now != NEVER and counters[CANCEL] == 0:
-        released = complete(replay, now)
+        released = end_all(replay, now, end_job)
         if first != NOBODY and line.keep[PATIENCE] != NEVER:
             oldest, moved = let_impatient_pass(jobs, line, rank, oldest, now)
             if moved:
@@ -83,27 +84,11 @@ def replay_fixed(replay, rank, backfill):
 
 
 @kernel
-def replay_fixed_planned(replay, rank, plan, complete_planned, follow):
-    """Replay under an order in which jobs never change places, and a plan that passes follow."""
-    jobs, counters = replay.jobs, replay.counters
-    now = next_instant(replay)
-    while now != NEVER and counters[CANCEL] == 0:
-        released = complete_planned(replay, plan, now)
-        job, last = arrive(replay, now)
-        empty = counters[TAIL] == 0
-        if last == job + 1 and empty and jobs.cores[job] <= counters[FREE]:
-            start_job(replay, job, now)
-        elif job < last or not empty:
-            for newcomer in range(job, last):
-                join_by_rank(replay, rank, newcomer)
-            follow(replay, plan, now, released)
-        now = next_instant(replay)
+def replay_queue(replay, order, plan, going, complete_planned, join, follow):
+    """Replay with one queue, as long as it is going: newcomers join it, and passes follow a plan.
 
-
-@kernel
-def replay_changing(replay, scoring, plan, going, complete_planned, follow):
-    """Replay under an order whose scores change with time, as long as it is going: jobs are scored
-    at each pass.
+    The order is each job's rank where jobs never change places, else how they are scored at each
+    pass.
     """
     jobs, counters = replay.jobs, replay.counters
     now = next_instant(replay)
@@ -115,24 +100,42 @@ def replay_changing(replay, scoring, plan, going, complete_planned, follow):
             start_job(replay, job, now)
         elif job < last or not empty:
             for newcomer in range(job, last):
-                join_at_end(replay, newcomer)
-            follow(replay, plan, scoring, now, released)
+                join(replay, order, newcomer)
+            follow(replay, plan, order, now, released)
         now = next_instant(replay)
 
 
-# -- how completions and passes are for each kind of backfill --------------------------------------
+@kernel
+def replay_changing(replay, scoring, plan, going, complete_planned, follow):
+    """Replay under an order whose scores change with time: nobody has a place of his own."""
+    replay_queue(replay, scoring, plan, going, complete_planned, join_unsorted, follow)
+
+
+# -- how arrivals, completions and passes are for each kind of backfill ----------------------------
+
+
+@kernel
+def join_unsorted(replay, scoring, job):
+    """Let a job wait anywhere: it is scored at each pass."""
+    join_at_end(replay, job)
 
 
 @kernel
 def complete_unplanned(replay, plan, now):
     """Release the cores of all jobs that end now; no plan is kept that would have to know."""
-    return complete(replay, now)
+    return end_all(replay, now, end_job)
 
 
 @kernel
-def follow_plan(replay, plan, now, released):
+def follow_plan(replay, plan, rank, now, released):
     """Run one pass over a sorted queue: plan."""
     start_as_planned(replay, plan, now)
+
+
+@kernel
+def follow_reservations(replay, plan, rank, now, released):
+    """Run one pass over a sorted queue: conservative."""
+    keep_reservations(replay, plan, now, released)
 
 
 @kernel
@@ -179,13 +182,15 @@ def run_fixed(replay, rank, backfill):
 @entry(void(REPLAY_TYPE, FROZEN_INTS, RESERVATION_PLAN_TYPE))
 def run_fixed_plan(replay, rank, plan):
     """Replay all jobs under a fixed order and plan; fills ``replay.start``."""
-    replay_fixed_planned(replay, rank, plan, complete_unplanned, follow_plan)
+    replay_queue(replay, rank, plan, queue_serves, complete_unplanned, join_by_rank, follow_plan)
 
 
 @entry(void(REPLAY_TYPE, FROZEN_INTS, RESERVATIONS_TYPE))
 def run_fixed_conservative(replay, rank, plan):
     """Replay all jobs under a fixed order and conservative; fills ``replay.start``."""
-    replay_fixed_planned(replay, rank, plan, complete_reserved, keep_reservations)
+    replay_queue(
+        replay, rank, plan, queue_serves, complete_reserved, join_by_rank, follow_reservations
+    )
 
 
 @entry(void(*SCORED, int64))

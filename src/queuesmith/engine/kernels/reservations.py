@@ -252,7 +252,10 @@ def keep_reservations(replay, plan, now, released):
         begin_list(replay.running, replay.counters, plan, now)
     if not released or move_reservations(replay, plan):
         make_reservations(replay, plan, now)
-    start_reserved(replay, now)
+    start_reserved(replay, now, start_it)
+    if replay.counters[TAIL] == 0:
+        # With nobody waiting the plan need not be kept up.
+        replay.counters[STEPS] = 0
 
 
 @kernel
@@ -284,23 +287,29 @@ def make_reservations(replay, plan, now):
 
 
 @kernel
-def start_reserved(replay, now):
-    """Start the jobs reserved for now, and note when the next is due."""
+def start_it(replay, job, now):
+    """Start a job whose reservation begins now: nothing can stand in its way."""
+    start_job(replay, job, now)
+    return True
+
+
+@kernel
+def start_reserved(replay, now, start_one):
+    """Start the jobs reserved for now, and note when the next is due.
+
+    A kernel starts a job and tells whether it could; one that could not goes on waiting.
+    """
     queue, counters, start = replay.queue, replay.counters, replay.start
     kept = 0
     soonest = NEVER
     for i in range(counters[TAIL]):
         job = queue.job[i]
-        if start[job] == now:
-            start_job(replay, job, now)
-        else:
-            if start[job] != NOBODY:
-                soonest = min(soonest, start[job])
-            if kept < i:
-                move(queue, kept, i)
-            kept += 1
+        if start[job] == now and start_one(replay, job, now):
+            continue
+        if start[job] != NOBODY:
+            soonest = min(soonest, start[job])
+        if kept < i:
+            move(queue, kept, i)
+        kept += 1
     counters[TAIL] = kept
     counters[NEXT_START] = soonest
-    if kept == 0:
-        # With nobody waiting the plan need not be kept up.
-        counters[STEPS] = 0

@@ -96,13 +96,12 @@ def count_ended(tally, replay, job):
 
 
 @kernel
-def complete_tallied(ruled, now):
-    """Release the cores of all jobs that end now, and count them."""
+def complete_tallied(ruled, now, end_first):
+    """End all jobs that end now, by a kernel that ends the first, and count them."""
     replay, tally = ruled.pool.replay, ruled.tally
     counters = replay.counters
     while counters[ENDING] > 0 and replay.running.end[0] == now:
-        job = end_job(replay, now)
-        count_ended(tally, replay, job)
+        count_ended(tally, replay, end_first(replay, now))
     if tally.window[0] > 0:
         forget_ended(tally, replay, now)
 
@@ -193,7 +192,7 @@ def replay_ruled(ruled, describe, score_queue, cores, start_scored):
     now = next_instant(replay)
     going = True
     while going and now != NEVER and counters[CANCEL] == 0:
-        complete_tallied(ruled, now)
+        complete_tallied(ruled, now, end_job)
         job, last = arrive(replay, now)
         for newcomer in range(job, last):
             let_wait(ruled.pool, ruled.upkeep, newcomer)

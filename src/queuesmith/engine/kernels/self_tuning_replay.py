@@ -26,7 +26,7 @@ from queuesmith.engine.kernels.constants import (
 )
 from queuesmith.engine.kernels.plan import begin_plan, change_plan, earliest, earliest_from
 from queuesmith.engine.kernels.planned_pass import start_within_plan
-from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, complete, next_instant
+from queuesmith.engine.kernels.replay import SCORER_TYPE, arrive, end_all, end_job, next_instant
 from queuesmith.engine.kernels.strategy_queue import (
     STRATEGY_QUEUE_TYPE,
     StrategyQueue,
@@ -167,7 +167,10 @@ def end_measures(measures, widths, areas, count, busy, span, cores):
 
 @kernel
 def measure_plan(tuning, now, cores):
-    """Plan the whole queue, in its order, and measure the plan by the walltimes."""
+    """Plan the whole queue, in its order, and measure the plan by the walltimes.
+
+    Tells whether any job was planned: all are.
+    """
     replay, plan, measures = tuning.pool.replay, tuning.pool.plan, tuning.measures
     jobs, queue, counters = replay.jobs, replay.queue, replay.counters
     begin_plan_around(tuning, now)
@@ -185,6 +188,7 @@ def measure_plan(tuning, now, cores):
         add_response(measures, response, walltime, width)
     end_measures(measures, widths, areas, counters[TAIL], busy, horizon - now, cores)
     counters[STEPS] = 0
+    return True
 
 
 @kernel
@@ -230,18 +234,20 @@ def choose_candidate(tuning, now):
 
 
 @kernel
-def tune_step(tuning, score_queue, plan_value, now, cores):
+def tune_step(tuning, measure, score_queue, plan_value, now, cores):
     """Plan under each candidate, value the plans, and make the decider's choice the active one.
 
-    Tells whether it could be done.
+    A kernel plans and measures; it tells whether there was anything to plan. Tells whether it could
+    be done.
     """
     pool, counters = tuning.pool, tuning.pool.replay.counters
     step = counters[DECISIONS]
     for candidate in range(len(pool.strategies)):
         if not queue_sorted(pool, pool.strategies[candidate, 0], score_queue, now, cores):
             return False
-        measure_plan(tuning, now, cores)
-        value = plan_value(tuning.measures)
+        value = 0.0
+        if measure(tuning, now, cores):
+            value = plan_value(tuning.measures)
         # A plan that the metric cannot value is no good: it counts as the worst.
         tuning.value[step, candidate] = value if value == value else np.inf
     choose_candidate(tuning, now)
@@ -249,43 +255,27 @@ def tune_step(tuning, score_queue, plan_value, now, cores):
 
 
 @kernel
-def start_by_plan(tuning, score_queue, now, cores):
+def start_around_bookings(tuning, now):
+    """Plan the whole queue beside the accepted reservations, and start those planned for now."""
+    begin_plan_around(tuning, now)
+    start_within_plan(tuning.pool.replay, tuning.pool.plan, now)
+
+
+@kernel
+def start_by_plan(tuning, start_planned, score_queue, now, cores):
     """Plan all waiting jobs under the active candidate and start those planned for now.
 
-    Tells whether it could be done.
+    A kernel does so with the queue in order. Tells whether it could be done.
     """
     pool, counters = tuning.pool, tuning.pool.replay.counters
     if counters[WAITING] == 0 or pool.lines.cores[0, 1] > counters[FREE]:
         return True
-    order = pool.strategies[counters[ACTIVE], 0]
+    order, before = pool.strategies[counters[ACTIVE], 0], counters[STARTED]
     if not queue_sorted(pool, order, score_queue, now, cores):
         return False
-    before = counters[STARTED]
-    begin_plan_around(tuning, now)
-    start_within_plan(pool.replay, pool.plan, now)
+    start_planned(tuning, now)
     take_out_started(pool, before)
     return True
-
-
-@kernel
-def replay_tuning(tuning, score_queue, plan_value, cores, until):
-    """Replay under the self-tuning planner, up to but not including an instant."""
-    replay, counters = tuning.pool.replay, tuning.pool.replay.counters
-    now = next_tuning_instant(tuning)
-    going = True
-    while going and now < until and counters[CANCEL] == 0:
-        counters[NEXT_START] = NEVER
-        released = complete(replay, now) or counters[RELEASED] != 0
-        counters[RELEASED] = 0
-        turn_bookings(tuning, now)
-        job, last = arrive(replay, now)
-        for newcomer in range(job, last):
-            join_pool(tuning.pool, newcomer)
-        is_step = job < last or (released and tuning.settings[2] != 0)
-        if is_step and counters[WAITING] > 0:
-            going = tune_step(tuning, score_queue, plan_value, now, cores)
-        going = going and start_by_plan(tuning, score_queue, now, cores)
-        now = next_tuning_instant(tuning)
 
 
 @entry(
@@ -299,7 +289,22 @@ def replay_tuning(tuning, score_queue, plan_value, cores, until):
 )
 def run_self_tuning(tuning, score_queue, plan_value, cores, until):
     """Replay under the self-tuning planner, up to but not including an instant."""
-    replay_tuning(tuning, score_queue, plan_value, cores, until)
+    replay, counters = tuning.pool.replay, tuning.pool.replay.counters
+    now = next_tuning_instant(tuning)
+    going = True
+    while going and now < until and counters[CANCEL] == 0:
+        counters[NEXT_START] = NEVER
+        released = end_all(replay, now, end_job) or counters[RELEASED] != 0
+        counters[RELEASED] = 0
+        turn_bookings(tuning, now)
+        job, last = arrive(replay, now)
+        for newcomer in range(job, last):
+            join_pool(tuning.pool, newcomer)
+        is_step = job < last or (released and tuning.settings[2] != 0)
+        if is_step and counters[WAITING] > 0:
+            going = tune_step(tuning, measure_plan, score_queue, plan_value, now, cores)
+        going = going and start_by_plan(tuning, start_around_bookings, score_queue, now, cores)
+        now = next_tuning_instant(tuning)
 
 
 @kernel
@@ -318,7 +323,7 @@ def room_for(tuning, now, begin, duration, cores):
 def answer_request(tuning, now, begin, duration, cores):
     """Answer a request for a reservation: the earliest instant from ``begin`` on with room."""
     counters = tuning.pool.replay.counters
-    if complete(tuning.pool.replay, now):
+    if end_all(tuning.pool.replay, now, end_job):
         counters[RELEASED] = 1
     turn_bookings(tuning, now)
     counters[NEXT_START] = now  # all is planned anew, with the answer and what was released

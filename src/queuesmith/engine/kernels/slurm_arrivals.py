@@ -1,7 +1,6 @@
 """When jobs come to Slurm's queue, as submitted or as others end, and when they leave it."""
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.heap import rise, sink
 from queuesmith.engine.kernels.constants import ARRIVED, NEVER, NOBODY
 from queuesmith.engine.kernels.slurm_priority import insert_sorted, prioritize
 from queuesmith.engine.kernels.slurm_state import (
@@ -17,17 +16,7 @@ from queuesmith.engine.kernels.slurm_state import (
     QUEUED,
     THINK,
 )
-
-
-@kernel
-def _time_at(heap, place):
-    return heap[0, place]
-
-
-@kernel
-def _move(heap, goal, source):
-    heap[0, goal] = heap[0, source]
-    heap[1, goal] = heap[1, source]
+from queuesmith.engine.kernels.time_heap import TIME, put_in, take_first
 
 
 @kernel
@@ -42,11 +31,8 @@ def release_followers(jobs, waiting, counters, job, now):
 @kernel
 def come_later(waiting, counters, job, time):
     """Let a job come to the queue at an instant."""
-    heap = waiting.followers
     waiting.comes[job] = time
-    place = rise(heap, counters[COMING], time, _time_at, _move)
-    heap[0, place] = time
-    heap[1, place] = job
+    put_in(waiting.followers, counters[COMING], time, job)
     counters[COMING] += 1
 
 
@@ -56,23 +42,18 @@ def next_arrival(jobs, waiting, counters):
     instant = NEVER
     if counters[NEXT_ARRIVAL] < jobs.shape[1]:
         instant = jobs[ELIGIBLE, jobs[ARRIVAL, counters[NEXT_ARRIVAL]]]
-    return min(instant, waiting.followers[0, 0]) if counters[COMING] > 0 else instant
+    return min(instant, waiting.followers[TIME, 0]) if counters[COMING] > 0 else instant
 
 
 @kernel
 def _pop_next(jobs, waiting, counters):
     """Take the next job that comes, from either list."""
     heap = waiting.followers
-    if counters[COMING] == 0 or next_arrival(jobs, waiting, counters) < heap[0, 0]:
+    if counters[COMING] == 0 or next_arrival(jobs, waiting, counters) < heap[TIME, 0]:
         counters[NEXT_ARRIVAL] += 1
         return jobs[ARRIVAL, counters[NEXT_ARRIVAL] - 1]
-    job, size = heap[1, 0], counters[COMING] - 1
-    time, last = heap[0, size], heap[1, size]
-    place = sink(heap, 0, size, time, _time_at, _move)
-    heap[0, place] = time
-    heap[1, place] = last
-    counters[COMING] = size
-    return job
+    counters[COMING] -= 1
+    return take_first(heap, counters[COMING])
 
 
 @kernel

@@ -1,7 +1,6 @@
 """What jobs hold while they run: nodes, and their part of limits; who ends next, and who is due."""
 
 from queuesmith.compiled import kernel
-from queuesmith.compiled.heap import rise, sink
 from queuesmith.engine.kernels.constants import NOBODY
 from queuesmith.engine.kernels.slurm_state import (
     BEGAN,
@@ -10,8 +9,6 @@ from queuesmith.engine.kernels.slurm_state import (
     CHOSEN_CORES,
     CHOSEN_NODE,
     COMPLETION_DELAY,
-    ENDING_JOB,
-    ENDS,
     EXCLUSIVE,
     EXPECTED,
     FIRST,
@@ -40,17 +37,7 @@ from queuesmith.engine.kernels.slurm_state import (
     USER,
     WHOLE_MEMORY,
 )
-
-
-@kernel
-def _end_at(running, place):
-    return running.ending[ENDS, place]
-
-
-@kernel
-def _move_end(running, goal, source):
-    running.ending[ENDS, goal] = running.ending[ENDS, source]
-    running.ending[ENDING_JOB, goal] = running.ending[ENDING_JOB, source]
+from queuesmith.engine.kernels.time_heap import JOB, put_in, take_first
 
 
 @kernel
@@ -186,9 +173,7 @@ def start_on_nodes(replay, job, count, now):
     _count_in_limits(replay.limits, job, 1)
     size = counters[HELD]
     end = begin + replay.jobs[RUNTIME, job] + knobs[COMPLETION_DELAY]
-    place = rise(running, size, end, _end_at, _move_end)
-    running.ending[ENDS, place] = end
-    running.ending[ENDING_JOB, place] = job
+    put_in(running.ending, size, end, job)
     _enter_due(
         running, size, job, due, replay.choice.of_node[CHOSEN_NODE, 0] if count == 1 else NOBODY
     )
@@ -240,23 +225,17 @@ def expect_sooner(replay, job, due):
 def end_sooner(running, job, end):
     """Let a job that runs end in truth sooner than it would."""
     place = 0
-    while running.ending[ENDING_JOB, place] != job:
+    while running.ending[JOB, place] != job:
         place += 1
-    place = rise(running, place, end, _end_at, _move_end)
-    running.ending[ENDS, place] = end
-    running.ending[ENDING_JOB, place] = job
+    put_in(running.ending, place, end, job)
 
 
 @kernel
 def end_next(jobs, free, pieces, running, ready, limits, counters):
     """Release what the job that ends first holds, and return it."""
-    job = running.ending[ENDING_JOB, 0]
     size = counters[HELD] - 1
     counters[HELD] = size
-    end, last = running.ending[ENDS, size], running.ending[ENDING_JOB, size]
-    place = sink(running, 0, size, end, _end_at, _move_end)
-    running.ending[ENDS, place] = end
-    running.ending[ENDING_JOB, place] = last
+    job = take_first(running.ending, size)
     _leave_due(running, size, job)
     first = jobs[FIRST_PIECE, job]
     for piece in range(first, first + pieces.count[job]):

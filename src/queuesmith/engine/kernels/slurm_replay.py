@@ -31,7 +31,6 @@ from queuesmith.engine.kernels.slurm_state import (
     BF_INTERVAL,
     CALC_PERIOD,
     CHANGES,
-    ENDS,
     HELD,
     LANE,
     LAST_CALC,
@@ -49,6 +48,7 @@ from queuesmith.engine.kernels.slurm_state import (
     STUCK,
     USABLE,
 )
+from queuesmith.engine.kernels.time_heap import TIME
 
 
 @kernel
@@ -114,7 +114,7 @@ def end_due(replay, now):
     """Release what jobs that end now hold; tell whether any did, and whether one was stopped."""
     jobs, running, counters = replay.jobs, replay.running, replay.counters
     ended, stopped = False, False
-    while counters[HELD] > 0 and running.ending[ENDS, 0] == now:
+    while counters[HELD] > 0 and running.ending[TIME, 0] == now:
         job = end_next(
             jobs, replay.free, replay.pieces, running, replay.ready, replay.limits, counters
         )
@@ -182,7 +182,7 @@ def replay_slurm(replay):
         coming = min(next_arrival(jobs, line, counters), next_cancel(jobs, line, counters))
         now = min(returning, calculation, coming)
         if counters[HELD] > 0:
-            now = min(now, running.ending[ENDS, 0])
+            now = min(now, running.ending[TIME, 0])
         if waiting or happened:
             now = min(now, looked + knobs[BATCH_DELAY if happened else SCHED_INTERVAL])
         if (waiting or updated) and knobs[BACKFILLS]:

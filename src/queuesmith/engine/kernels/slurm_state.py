@@ -133,7 +133,6 @@ class SlurmRunning(NamedTuple):
     of_job: Any
 
 
-ENDS, ENDING_JOB = range(2)
 # Rows of jobs: the end that Slurm expects, and the place among all that have begun.
 EXPECTED, BEGAN = range(2)
 SLURM_RUNNING = types.NamedTuple([INTS] * 3 + [INT_TABLE] * 2, SlurmRunning)

@@ -39,8 +39,15 @@ def advance_list(plan, counters, now):
 @kernel
 def split_list(plan, counters, time):
     """Return the step that begins at an instant, making one where there is none."""
+    step = np.searchsorted(plan.time[: counters[STEPS]], time)
+    split_at(plan, counters, step, time)
+    return step
+
+
+@kernel
+def split_at(plan, counters, step, time):
+    """Let a step of the list begin at an instant, which belongs at this place."""
     steps = counters[STEPS]
-    step = np.searchsorted(plan.time[:steps], time)
     if step == steps or plan.time[step] != time:
         for i in range(steps, step, -1):
             plan.time[i] = plan.time[i - 1]
@@ -48,7 +55,6 @@ def split_list(plan, counters, time):
         plan.time[step] = time
         plan.free[step] = plan.free[step - 1]
         counters[STEPS] = steps + 1
-    return step
 
 
 @kernel
@@ -117,15 +123,8 @@ def reserve_in_list(plan, counters, walltime, cores):
             first = last + 1
         last += 1
     begin = plan.time[first]
-    end = begin + walltime
     last += 1
-    if last == steps or plan.time[last] != end:
-        for i in range(steps, last, -1):
-            plan.time[i] = plan.time[i - 1]
-            plan.free[i] = plan.free[i - 1]
-        plan.time[last] = end
-        plan.free[last] = plan.free[last - 1]
-        counters[STEPS] = steps + 1
+    split_at(plan, counters, last, begin + walltime)
     for i in range(first, last):
         plan.free[i] -= cores
     return begin

@@ -3,8 +3,10 @@
 Two of many machines share few jobs, so that dividing those anew, as ``search.py`` does, soon runs
 dry. Here single jobs move, mostly along the columns of least extra (reduced) cost, and a machine
 pays the price of what it does after a target. While that cools, loads even out just below the
-target. At the end the target rises a little, and the later a machine is, the more steeply it pays,
-so that what is left beyond the target is spread over many machines.
+target. On the most machines, one that stays late pays more and more: at the LP's prices some would
+be late for good, since all their jobs are much dearer elsewhere. At the end the target rises a
+little, and the later a machine is, the more steeply it pays, so that what is left beyond the target
+is spread over many machines.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from numpy.typing import NDArray
 
 from queuesmith.grid.etc.matrix import Floats
 from queuesmith.grid.exact.bounds import Bound
-from queuesmith.grid.exact.kernels.columns import Columns, ColumnState, anneal_columns
+from queuesmith.grid.exact.kernels.columns import (
+    JOB,
+    MACHINE,
+    Columns,
+    ColumnState,
+    anneal_columns,
+)
 
 #: How many columns there are for each job, about, the cheapest of all; and each has at least.
 FEW, LEAST = 5.5, 4
@@ -38,24 +46,32 @@ CHUNK = 20_000
 #: What lateness costs at least, relative to the mean price, at first and at last: a slow machine,
 #: whose price is low and whose jobs are long, had better be idle than late.
 CHEAP, DEAR = 0.3, 30.0
+#: Prices rise at their full rate where a machine is late by ``NOTICED`` of the bound, and become
+#: ``MOST`` times what they were at most.
+NOTICED, MOST = 0.001, 100.0
+#: Rows of jobs are longer by this, or lists of many machines would share few lines of a cache.
+PADDING = 24
 
 
 class Ending(NamedTuple):
-    """How late machines are treated: from ``TURN`` on, but for the swaps, which are for all time.
+    """How late machines are treated: from ``TURN`` on, or, as for swaps and prices, all the time.
 
     Lateness is paid by the factor ``1 + steep * lateness``, over the bound, and it becomes colder
-    once more, by the factor ``frozen``. A share of all moves are swaps with a job of the other
-    machine: one of a few long jobs is late for good if they can only leave one by one.
+    once more, by the factor ``frozen``. A share of the moves that are refused become swaps with a
+    job of the other machine: one of a few long jobs is late for good if they can only leave one by
+    one. The price of a machine that is late rises by the part ``urgent`` from one look to the next,
+    and falls as fast while it is in time, back to the LP's.
     """
 
     steep: float
     frozen: float
     swaps: float
+    urgent: float
 
 
 #: With up to so many machines, and with more: there a few late ones decide the makespan.
 FEW_MACHINES = 64
-ENDINGS = (Ending(1_000.0, 1.0, 0.0), Ending(20_000.0, 0.2, 0.3))
+ENDINGS = (Ending(1_000.0, 1.0, 0.1, 0.0), Ending(20_000.0, 0.2, 0.1, 0.002))
 
 
 class ColumnSearch:
@@ -79,6 +95,7 @@ class ColumnSearch:
         self._columns = _cheap_columns(bound, start)
         self._state = _new_state(bound, self._columns, start, seed)
         self._ending = ENDINGS[bound.matrix.machines > FEW_MACHINES]
+        self._urgency = np.zeros(bound.matrix.machines)
 
     @property
     def machine(self) -> NDArray[np.int64]:
@@ -93,7 +110,7 @@ class ColumnSearch:
     @property
     def last(self) -> NDArray[np.int64]:
         """The machine of each job now: few machines may be late, and all others even."""
-        return np.asarray(self._columns.machine[self._state.column])
+        return np.asarray(self._columns.pair[self._state.column, MACHINE], np.int64)
 
     @property
     def extra(self) -> float:
@@ -126,10 +143,12 @@ class ColumnSearch:
             end = max(0.0, (part - TURN) / (1 - TURN))
             heat = HOT * (COLD / HOT) ** min(part / TURN, 1.0) * self._ending.frozen**end / jobs
             floor = CHEAP * (DEAR / CHEAP) ** part / len(self._state.load)
-            columns = self._columns._replace(price=np.maximum(self._columns.price, floor))
             target = 1.0 + aim * (1 + RISE * end)
+            if aim > 0:
+                self._urge(target)
+            price = np.maximum(self._columns.price, floor) * np.exp(self._urgency)
             anneal_columns(
-                columns,
+                self._columns._replace(price=price),
                 self._state,
                 target,
                 self._ending.steep * end,
@@ -139,6 +158,12 @@ class ColumnSearch:
             )
             self._keep()
         return self.makespan
+
+    def _urge(self, target: float) -> None:
+        """Raise the prices of machines that are late and later than most; let the others fall."""
+        load = self._state.load
+        late = np.clip((load - max(target, load.mean())) / NOTICED, -1, 1)
+        self._urgency = np.clip(self._urgency + self._ending.urgent * late, 0, np.log(MOST))
 
     def _keep(self) -> None:
         """Keep the mapping if it is the best so far."""
@@ -177,18 +202,26 @@ def _cheap_columns(bound: Bound, machine: NDArray[np.int64]) -> Columns:
     chosen = (extra <= np.maximum(dearest, _dearest_of(extra, LEAST))) & np.isfinite(extra)
     chosen |= (brief <= _dearest_of(brief, SOME)) & np.isfinite(brief)
     chosen[np.arange(matrix.jobs), machine] = True
-    job, own = (np.ascontiguousarray(part) for part in np.nonzero(chosen))
-    place = np.full(chosen.shape, -1, np.int32)
-    place[job, own] = np.arange(len(job))
-    place.setflags(write=False)
+    return _sorted_columns(bound, *np.nonzero(chosen))
+
+
+def _sorted_columns(bound: Bound, job: NDArray[np.int64], own: NDArray[np.int64]) -> Columns:
+    """Return some columns by ascending extra cost, and where each job has one."""
+    extra = bound.extra[job, own] / bound.value
+    order = np.argsort(extra, kind="stable")
+    job, own = job[order], own[order]
+    first = np.zeros(bound.matrix.jobs + 1, np.int64)
+    first[1:] = np.cumsum(np.bincount(job, minlength=bound.matrix.jobs))
+    offered = np.zeros((bound.matrix.jobs, -(-bound.matrix.machines // 64)), np.uint64)
+    np.bitwise_or.at(offered, (job, own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     return Columns(
-        own,
-        matrix.times[job, own] / bound.value,
-        job,
-        extra[job, own],
-        np.argsort(extra[job, own], kind="stable"),
+        np.stack([job, own], axis=1).astype(np.int32),
+        bound.matrix.times[job, own] / bound.value,
+        extra[order],
+        np.argsort(job, kind="stable").astype(np.int32),
+        first,
+        offered,
         bound.price,
-        place,
     )
 
 
@@ -201,14 +234,17 @@ def _dearest_of(extra: Floats, count: int) -> Floats:
 def _new_state(
     bound: Bound, columns: Columns, machine: NDArray[np.int64], seed: int
 ) -> ColumnState:
-    uses = np.flatnonzero(columns.machine == machine[columns.owner])
+    job, own = columns.pair[:, JOB], columns.pair[:, MACHINE]
+    in_use = np.flatnonzero(own == machine[job])
+    uses = np.empty(len(machine), np.int32)
+    uses[job[in_use]] = in_use
     ready = bound.matrix.ready / bound.value
     load = ready + np.bincount(machine, columns.time[uses], minlength=len(ready))
     count = np.bincount(machine, minlength=len(ready)).astype(np.int64)
     by_machine = np.argsort(machine, kind="stable").astype(np.int32)
     place = np.empty(len(machine), np.int32)
     place[by_machine] = np.arange(len(machine)) - np.repeat(np.cumsum(count) - count, count)
-    member = np.zeros((len(ready), len(machine)), np.int32)
+    member = np.zeros((len(ready), len(machine) + PADDING), np.int32)
     member[machine, place] = np.arange(len(machine))
     first = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
     return ColumnState(uses, load, member, place, count, first)

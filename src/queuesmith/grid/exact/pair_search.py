@@ -148,7 +148,7 @@ def _new_state(priced: PricedTimes, machine: NDArray[np.int64], seed: int) -> Ma
 
 
 def _new_room(jobs: int, flips: int) -> FlipSpace:
-    size = 1 << (flips - flips // 2)
+    size = (1 << (flips - flips // 2)) + 1  # and an end that no sum exceeds
     lists = [Sums(np.empty(size), np.empty(size), np.empty(size, np.int64)) for _ in range(3)]
     return FlipSpace(np.empty(jobs, np.int64), np.empty(flips), np.empty(flips), *lists)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from queuesmith.base.compiler_text import first_reason, lines_of, plain_text
 from queuesmith.base.errors import UsageError
 from queuesmith.compiled import entry, kernel, load
 from queuesmith.compiled.arrays import copy
@@ -212,9 +213,8 @@ def _compile_mutation(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _explain(function: Callable[..., Any], error: Exception) -> UsageError:
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    file = re.escape(function.__code__.co_filename.rsplit("/", 1)[-1])
-    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
+    text = plain_text(error)
+    lines = lines_of(function, text)
     where = f"operator '{function.__name__}'" + (f", line {lines[-1]}," if lines else "")
     field = re.search(r"Unknown attribute '(\w+)' of type Problem", text)
     if field:
@@ -227,11 +227,9 @@ def _explain(function: Callable[..., Any], error: Exception) -> UsageError:
             f"{where} makes a list or an array, which compiled operators cannot. "
             "Write into the arrays it is given, one number at a time."
         )
-    reasons = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [r for r in reasons if not r.startswith(("Failed", "During", "File", "<source", "-"))]
     return UsageError(
-        f"{where} cannot be compiled: {(telling or reasons)[0].rstrip('.')}. Use plain arithmetic, "
-        "if, loops, and functions of math."
+        f"{where} cannot be compiled: {first_reason(text)}. Use plain arithmetic, if, loops, and "
+        "functions of math."
     )
 
 

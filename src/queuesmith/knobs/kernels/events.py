@@ -3,6 +3,7 @@
 from queuesmith.compiled import kernel
 from queuesmith.compiled.due import insert_due, remove_due
 from queuesmith.compiled.heap import rise, sink
+from queuesmith.engine.kernels.running import end_at, move_end
 from queuesmith.knobs.kernels.replay import (
     ARRIVED,
     CHUNKS,
@@ -16,23 +17,16 @@ from queuesmith.knobs.kernels.replay import (
 
 
 @kernel
-def end_at(running, place):
-    """Return the end by which the heap is ordered."""
-    return running.end[place]
-
-
-@kernel
-def move_end(running, goal, source):
+def move_chunk(running, goal, source):
     """Move a chunk of the heap to another place."""
-    running.end[goal] = running.end[source]
-    running.job[goal] = running.job[source]
+    move_end(running, goal, source)
     running.tasks[goal] = running.tasks[source]
 
 
 @kernel
 def push_end(running, counters, end, job, tasks):
     """Add a chunk to the heap of true ends."""
-    place = rise(running, counters[RUNNING], end, end_at, move_end)
+    place = rise(running, counters[RUNNING], end, end_at, move_chunk)
     counters[RUNNING] += 1
     running.end[place] = end
     running.job[place] = job
@@ -46,7 +40,7 @@ def pop_end(running, counters):
     size = counters[RUNNING] - 1
     counters[RUNNING] = size
     end, last_job, last_tasks = running.end[size], running.job[size], running.tasks[size]
-    place = sink(running, 0, size, end, end_at, move_end)
+    place = sink(running, 0, size, end, end_at, move_chunk)
     running.end[place] = end
     running.job[place] = last_job
     running.tasks[place] = last_tasks

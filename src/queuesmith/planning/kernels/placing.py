@@ -35,12 +35,12 @@ def take(state, count, first, start, end, cores):
 
 
 @kernel
-def stretch_of(state, count, instant):
+def stretch_of(stretches, count, instant):
     """Return the last stretch that begins at an instant or before."""
     low, high = 0, count
     while high - low > 1:
         middle = (low + high) // 2
-        if state.time[middle] <= instant:
+        if stretches.time[middle] <= instant:
             low = middle
         else:
             high = middle

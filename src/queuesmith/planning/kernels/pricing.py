@@ -6,6 +6,7 @@ from numba import float64, types
 
 from queuesmith.compiled import kernel
 from queuesmith.compiled.arrays import INTS, REAL_TABLE, REALS, SMALL_TABLE
+from queuesmith.planning.kernels.placing import stretch_of
 
 
 class PriceGrid(NamedTuple):
@@ -45,14 +46,7 @@ PRICES_TYPE = types.NamedTuple((REALS,) * 8 + (INTS,) * 4, PriceState)
 @kernel
 def cell_of(grid, instant):
     """Return the cell of an instant; the last one, beyond the grid, costs nothing."""
-    low, high = 0, len(grid.time)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if grid.time[middle] <= instant:
-            low = middle
-        else:
-            high = middle
-    return low
+    return stretch_of(grid, len(grid.time), instant)
 
 
 @kernel

@@ -1,36 +1,34 @@
 """Annealing along the cheap columns: pairs of a job and a machine that is cheap for it.
 
-All works on these columns alone. They fit into a processor's cache, where all jobs' times on all
-machines would not.
+All works on these columns alone. They lie in the order of their extra cost, the job and the machine
+of each side by side, so that a trial touches few lines of the processor's cache.
 """
 
 import math
 from typing import Any, NamedTuple
 
-from numba import float64, int64, types, void
+from numba import float64, int64, types, uint64, void
 
 from queuesmith.compiled import entry, kernel
-from queuesmith.compiled.arrays import (
-    BITS,
-    FROZEN_SMALL_TABLE,
-    INTS,
-    REALS,
-    SMALL_INTS,
-    SMALL_TABLE,
-)
+from queuesmith.compiled.arrays import BITS, INTS, REALS, SMALL_INTS, SMALL_TABLE
 from queuesmith.compiled.chance import below, uniform
+
+# What a row of ``Columns.pair`` holds.
+JOB, MACHINE = range(2)
+#: What is worse by so many temperatures is not tried at all: exp(-20) is 2e-9.
+HOPELESS = 20.0
 
 
 class Columns(NamedTuple):
-    """The cheap columns, job by job, times over the bound."""
+    """The cheap columns by ascending extra (reduced) cost, times over the bound."""
 
-    machine: Any
+    pair: Any  # columns x 2: the job and the machine
     time: Any
-    owner: Any  # the job of each column
-    extra: Any  # the reduced cost of each
-    order: Any  # columns by ascending extra cost
+    extra: Any
+    of_job: Any  # columns, job by job
+    first: Any  # where those of each job begin, and where the last end
+    offered: Any  # jobs x words: one bit a machine, 1 where the job has a column there
     price: Any  # of lateness on each machine
-    place: Any  # jobs x machines: which column it is, or -1 where it is none of these
 
 
 class ColumnState(NamedTuple):
@@ -45,19 +43,19 @@ class ColumnState(NamedTuple):
 
 
 COLUMNS_TYPE = types.NamedTuple(
-    [INTS, REALS, INTS, REALS, INTS, REALS, FROZEN_SMALL_TABLE], Columns
+    [SMALL_TABLE, REALS, REALS, SMALL_INTS, INTS, uint64[:, ::1], REALS], Columns
 )
 COLUMN_STATE_TYPE = types.NamedTuple(
-    [INTS, REALS, SMALL_TABLE, SMALL_INTS, INTS, BITS], ColumnState
+    [SMALL_INTS, REALS, SMALL_TABLE, SMALL_INTS, INTS, BITS], ColumnState
 )
 
 
 @kernel
 def use(columns, state, column):
     """Let a job use another column, and update the loads and the lists."""
-    job = columns.owner[column]
+    job, goal = columns.pair[column, JOB], columns.pair[column, MACHINE]
     before = state.column[job]
-    home, goal = columns.machine[before], columns.machine[column]
+    home = columns.pair[before, MACHINE]
     state.column[job] = column
     state.load[home] -= columns.time[before]
     state.load[goal] += columns.time[column]
@@ -79,37 +77,66 @@ def change_at(columns, state, target, steep, machine, added):
 
 
 @kernel
-def choose_return(columns, state, home, goal, swaps):
-    """Return the column by which some job of the goal would go home in exchange, or -1."""
-    if swaps == 0.0 or state.count[goal] == 0 or uniform(state.seed) >= swaps:
-        return -1
-    peer = state.member[goal, below(state.seed, state.count[goal])]
-    return int64(columns.place[peer, home])
+def accepted(state, worse, temperature):
+    """Tell by Metropolis' rule whether to take what is worse by so much."""
+    if worse <= 0.0:
+        return True
+    return worse < HOPELESS * temperature and uniform(state.seed) < math.exp(-worse / temperature)
+
+
+@kernel
+def choose_return(columns, state, home, goal):
+    """Return a column by which a job of the goal can go home in exchange, or -1."""
+    size = state.count[goal]
+    at = below(state.seed, size)
+    word, bit = home >> 6, uint64(1) << uint64(home & 63)
+    for _ in range(size):
+        peer = state.member[goal, at]
+        if columns.offered[peer, word] & bit:
+            place = columns.first[peer]
+            while columns.pair[columns.of_job[place], MACHINE] != home:
+                place += 1
+            return int64(columns.of_job[place])
+        at = at + 1 if at + 1 < size else 0
+    return -1
+
+
+@kernel
+def try_swap(columns, state, column, target, steep, temperature):
+    """Let a job use another column while one of the goal takes its place, by Metropolis' rule."""
+    before = state.column[columns.pair[column, JOB]]
+    goal, home = columns.pair[column, MACHINE], columns.pair[before, MACHINE]
+    back = choose_return(columns, state, home, goal)
+    if back < 0:
+        return
+    arriving = columns.time[column] - columns.time[state.column[columns.pair[back, JOB]]]
+    leaving = columns.time[back] - columns.time[before]
+    worse = change_at(columns, state, target, steep, goal, arriving)
+    worse += change_at(columns, state, target, steep, home, leaving)
+    if accepted(state, worse, temperature):
+        use(columns, state, column)
+        use(columns, state, back)
 
 
 @kernel
 def try_column(columns, state, target, steep, temperature, swaps):
     """Let a job use another column, one of small extra cost more often, by Metropolis' rule.
 
-    At times another job takes its place, so that both machines keep about their loads.
+    Some of the moves that are refused are tried once more with another job in exchange, so that
+    both machines keep about their loads.
     """
     chance = uniform(state.seed)
-    column = columns.order[int64(chance * chance * len(columns.order))]
-    before = state.column[columns.owner[column]]
+    column = int64(chance * chance * len(columns.time))
+    before = state.column[columns.pair[column, JOB]]
     if column == before:
         return
-    goal, home = columns.machine[column], columns.machine[before]
-    arriving, leaving = columns.time[column], -columns.time[before]
-    back = choose_return(columns, state, home, goal, swaps)
-    if back >= 0:
-        arriving -= columns.time[state.column[columns.owner[back]]]
-        leaving += columns.time[back]
-    worse = change_at(columns, state, target, steep, goal, arriving)
-    worse += change_at(columns, state, target, steep, home, leaving)
-    if worse <= 0 or uniform(state.seed) < math.exp(-worse / temperature):
+    goal, home = columns.pair[column, MACHINE], columns.pair[before, MACHINE]
+    worse = change_at(columns, state, target, steep, goal, columns.time[column])
+    worse += change_at(columns, state, target, steep, home, -columns.time[before])
+    if accepted(state, worse, temperature):
         use(columns, state, column)
-        if back >= 0:
-            use(columns, state, back)
+    elif swaps > 0.0 and state.count[goal] > 0 and uniform(state.seed) < swaps:
+        try_swap(columns, state, column, target, steep, temperature)
 
 
 @entry(void(COLUMNS_TYPE, COLUMN_STATE_TYPE, float64, float64, float64, float64, int64))

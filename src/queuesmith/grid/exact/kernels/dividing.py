@@ -45,9 +45,8 @@ def gather(priced, state, space, found, source, goal, dearest):
     """List the jobs of a machine that could run on another at little extra cost."""
     for i in range(state.count[source]):
         job = state.member[source, i]
-        if priced.extra[job, goal] - priced.extra[job, source] <= dearest:
-            space.job[found] = job
-            found += 1
+        space.job[found] = job  # the next takes its place unless it counts
+        found += priced.extra[job, goal] - priced.extra[job, source] <= dearest
     return found
 
 
@@ -69,35 +68,37 @@ def choose_flips(priced, state, space, capped, other, dearest, most):
 
 
 @kernel
-def copy_sum(goal, to, source, at, first, second, flip):
-    """Write one way of flipping, with one more job flipped or none."""
-    goal.first[to] = source.first[at] + first
-    goal.second[to] = source.second[at] + second
-    goal.flips[to] = source.flips[at] | flip
+def add_job(goal, source, size, first, second, flip):
+    """List each way once without one more job flipped and once with it, ascending as before.
+
+    It is a merge whose outcome is chance, so it is written without branches: a processor would
+    guess every second one wrongly.
+    """
+    source.first[size] = np.inf
+    kept = flipped = 0
+    for to in range(2 * size):
+        low, high = source.first[kept], source.first[flipped] + first
+        keeps = low <= high
+        at = kept if keeps else flipped
+        goal.first[to] = low if keeps else high
+        goal.second[to] = source.second[at] + (0.0 if keeps else second)
+        goal.flips[to] = source.flips[at] | (0 if keeps else flip)
+        kept += keeps
+        flipped += not keeps
 
 
 @kernel
 def list_sums(space, sums, begin, end):
     """List all ways of flipping the jobs from ``begin`` to ``end``, sorted; return how many."""
-    spare = space.spare
-    sums.first[0], sums.second[0], sums.flips[0] = 0.0, 0.0, 0
+    goal, source = sums, space.spare
+    if (end - begin) % 2 == 0:  # the last job is added from the one to the other
+        goal, source = source, goal
+    source.first[0], source.second[0], source.flips[0] = 0.0, 0.0, 0
     size = 1
     for i in range(begin, end):
-        first, second, flip = space.first[i], space.second[i], 1 << i
-        kept = flipped = 0
-        for to in range(2 * size):
-            keeps = flipped == size
-            if not keeps and kept < size:
-                keeps = sums.first[kept] <= sums.first[flipped] + first
-            if keeps:
-                copy_sum(spare, to, sums, kept, 0.0, 0.0, 0)
-                kept += 1
-            else:
-                copy_sum(spare, to, sums, flipped, first, second, flip)
-                flipped += 1
+        add_job(goal, source, size, space.first[i], space.second[i], 1 << i)
+        goal, source = source, goal
         size *= 2
-        for to in range(size):
-            copy_sum(sums, to, spare, to, 0.0, 0.0, 0)
     return size
 
 
@@ -117,17 +118,16 @@ def best_flips(space, flips, most):
     lefts = list_sums(space, space.left, 0, half)
     rights = list_sums(space, space.right, half, flips)
     keep_least(space.right, rights)
-    right = rights - 1
+    left, right = 0, rights - 1
     best, least = -1, np.inf
-    for left in range(lefts):
-        while right >= 0 and space.left.first[left] + space.right.first[right] > most:
-            right -= 1
-        if right < 0:
-            break
+    while left < lefts and right >= 0:
+        fits = space.left.first[left] + space.right.first[right] <= most
         added = space.left.second[left] + space.right.second[right]
-        if added < least:
+        if fits and added < least:
             least = added
             best = space.left.flips[left] | space.right.flips[right]
+        left += fits
+        right -= not fits
     return best
 
 

@@ -82,12 +82,3 @@ def beyond(priced, state, machine, load):
     """Return the price of what a machine does after the target, if it finishes at ``load``."""
     late = load - state.numbers[TARGET]
     return priced.price[machine] * late if late > 0 else 0.0
-
-
-@kernel
-def all_beyond(priced, state):
-    """Return the price of what all machines do after the target."""
-    total = 0.0
-    for machine in range(len(state.load)):
-        total += beyond(priced, state, machine, state.load[machine])
-    return total

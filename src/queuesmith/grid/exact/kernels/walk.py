@@ -14,7 +14,6 @@ from queuesmith.grid.exact.kernels.priced import (
     STALE,
     STEP,
     TARGET,
-    all_beyond,
     settle,
 )
 
@@ -47,11 +46,18 @@ HABITS_TYPE = types.NamedTuple([float64] * 4 + [int64], Habits)
 
 
 @kernel
+def count_late(state):
+    """Return how many machines finish after the target."""
+    late = 0
+    for load in state.load:
+        late += load > state.numbers[TARGET]
+    return late
+
+
+@kernel
 def choose_late(state):
     """Return one of the machines that finish after the target, or none: -1."""
-    late = 0
-    for machine in range(len(state.load)):
-        late += state.load[machine] > state.numbers[TARGET]
+    late = count_late(state)
     if late == 0:
         return -1
     skip = below(state.seed, late)
@@ -96,6 +102,8 @@ def step(priced, state, space, habits):
     chance = uniform(state.seed)
     dearest = habits.reach * gap * chance * chance
     flips = choose_flips(priced, state, space, capped, other, dearest, habits.flips)
+    if flips == 0:
+        return
     room_left = state.numbers[TARGET] - state.load[capped]
     chosen = best_flips(space, flips, room_left)
     if chosen > 0:
@@ -139,7 +147,7 @@ def walk(priced, state, space, habits, steps):
         step(priced, state, space, habits)
         state.numbers[STALE] += 1.0
         state.numbers[STEP] += 1.0
-        if all_beyond(priced, state) == 0.0:
+        if count_late(state) == 0:
             succeed(priced, state)
         elif state.numbers[STALE] > PATIENCE * len(state.load):
             relax(state)

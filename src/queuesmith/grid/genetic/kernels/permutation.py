@@ -111,15 +111,21 @@ def ox(first, second, child, start, end, place):
             to = (to + 1) % count
 
 
-@crossover
-def cross_pmx(problem, mother, father, child, parameter, work):
-    """Partially matched crossover of the permutations."""
+@kernel
+def cross_segment(cross, problem, mother, father, child, work):
+    """Cross the permutations at a random segment, by one of the kernels above."""
     arrange(problem, mother, work)
     arrange(problem, father, work)
     start, end = draw_segment(work.random, len(child))
     permutation = work.ints[3, : len(child)]
-    pmx(mother.sequence, father.sequence, permutation, start, end, work.ints[4])
+    cross(mother.sequence, father.sequence, permutation, start, end, work.ints[4])
     read_permutation(problem, mother, permutation, child)
+
+
+@crossover
+def cross_pmx(problem, mother, father, child, parameter, work):
+    """Partially matched crossover of the permutations."""
+    cross_segment(pmx, problem, mother, father, child, work)
 
 
 @crossover
@@ -169,9 +175,4 @@ def cross_cx_literal(problem, mother, father, child, parameter, work):
 @crossover
 def cross_ox(problem, mother, father, child, parameter, work):
     """Order crossover of the permutations."""
-    arrange(problem, mother, work)
-    arrange(problem, father, work)
-    start, end = draw_segment(work.random, len(child))
-    permutation = work.ints[3, : len(child)]
-    ox(mother.sequence, father.sequence, permutation, start, end, work.ints[4])
-    read_permutation(problem, mother, permutation, child)
+    cross_segment(ox, problem, mother, father, child, work)

@@ -51,18 +51,6 @@ class Problem(NamedTuple):
     weights: Any  # of makespan and flowtime in the primary, of flowtime in the secondary key
 
 
-class Population(NamedTuple):
-    """All individuals, a row each: parents, children, and the best ever."""
-
-    genes: Any
-    completion: Any
-    flow: Any
-    value: Any
-    sequence: Any  # the permutation encoding, once it is known
-    place: Any  # where in it each job is
-    known: Any  # whether it is
-
-
 class Individual(NamedTuple):
     """One individual: the rows of one slot of the pool."""
 
@@ -73,6 +61,12 @@ class Individual(NamedTuple):
     sequence: Any  # the permutation encoding, once it is known
     place: Any  # where in it each job is
     known: Any  # whether it is
+
+
+class Population(Individual):
+    """All individuals, a row each: parents, children, and the best ever."""
+
+    __slots__ = ()
 
 
 class Workspace(NamedTuple):

@@ -88,6 +88,19 @@ def new_shortlists(times, free):
     return short, seconds, rest
 
 
+@kernel
+def take_highest(value, waiting, left):
+    """Take the job of highest value from those who wait, so many; return it."""
+    chosen = 0
+    for place in range(1, left):
+        if value[waiting[place]] > value[waiting[chosen]]:
+            chosen = place
+    job = waiting[chosen]
+    for place in range(chosen, left - 1):
+        waiting[place] = waiting[place + 1]
+    return job
+
+
 @at_once
 def fill_max_min(times, ready, machine):
     """Take again and again the job whose earliest finish is the latest, to where it finishes so."""
@@ -99,14 +112,9 @@ def fill_max_min(times, ready, machine):
     for job in range(jobs):
         machine[job], _, earliest[job], _ = best_two(free, job, short, seconds)
     for left in range(jobs, 0, -1):
-        chosen = 0
-        for place in range(1, left):
-            if earliest[waiting[place]] > earliest[waiting[chosen]]:
-                chosen = place
-        job = waiting[chosen]
+        job = take_highest(earliest, waiting, left)
         filled = machine[job]
         free[filled] = earliest[job]
-        waiting[chosen : left - 1] = waiting[chosen + 1 : left]
         for place in range(left - 1):
             other = waiting[place]
             if machine[other] == filled:
@@ -183,14 +191,9 @@ def fill_x_sufferage(times, ready, machine):
         sufferage[job] = sufferage_of(earliest, later)
     waiting = np.arange(jobs)
     for left in range(jobs, 0, -1):
-        chosen = 0
-        for place in range(1, left):
-            if sufferage[waiting[place]] > sufferage[waiting[chosen]]:
-                chosen = place
-        job = waiting[chosen]
+        job = take_highest(sufferage, waiting, left)
         filled = machine[job]
         free[filled] += times[job, filled]
-        waiting[chosen : left - 1] = waiting[chosen + 1 : left]
         for place in range(left - 1):
             other = waiting[place]
             if machine[other] == filled or second[other] == filled:
