@@ -20,6 +20,7 @@ from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, wait
 from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_rolling import rolled, rolling_table
 from papers.genetic_fuzzy_runs import SPLITS, Runs, kept_results
+from papers.genetic_fuzzy_scalings import other_scalings
 from papers.genetic_fuzzy_sequences import KEPT as SEQUENCES
 from papers.genetic_fuzzy_sequences import table as sequences_table
 from papers.genetic_fuzzy_tables import (
@@ -49,7 +50,7 @@ def main() -> None:
     if not asked.only_kept:
         make_pieces(asked, kept)
     results = kept_results(kept, asked.fronts, Scaling(asked.scale_seed, asked.paper_jobs))
-    text, figures = report(results, kept), draw_figures(results)
+    text, figures = report(results, kept, asked.fronts), draw_figures(results)
     print(text)
     if not asked.pieces:
         asked.out.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def report(results: Sequence[Results], kept: KeptPieces) -> str:
+def report(results: Sequence[Results], kept: KeptPieces, fronts: Path) -> str:
     """Return the whole study as Markdown."""
     parts = [
         "# Genetic fuzzy scheduling: the study",
@@ -123,6 +124,7 @@ def report(results: Sequence[Results], kept: KeptPieces) -> str:
         absolute(results),
         waits(results),
         held_out(results),
+        other_scalings(kept, fronts),
         extensions(results),
         sequences_table(KeptPieces(SEQUENCES)),
         rolling_table(kept),

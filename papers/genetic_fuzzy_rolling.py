@@ -47,10 +47,13 @@ def rolling_table(kept: KeptPieces) -> str:
     ]
     if not rows:
         return ""
-    better = sum(float(row["over best fixed (%)"] or 0) > 0 for row in rows)
+    gains = [row["over best fixed (%)"] for row in rows if row["over best fixed (%)"] is not None]
+    better = sum(gain > 0 for gain in gains)
     note = (
         f"`queuesmith roll --generations {GENERATIONS}`: learned with the guard on, on all jobs up "
         "to a day, judged on the next 30 days. Better than the best fixed strategy of the jobs "
-        f"learned from in {better} of {len(rows)} months."
+        f"learned from in {better} of {len(gains)} months; months without any job of group 1 or 2 "
+        "have no gain."
     )
-    return f"## Learned again each month\n\n{note}\n\n{markdown(rows)}"
+    shown = [{k: "-" if value is None else value for k, value in row.items()} for row in rows]
+    return f"## Learned again each month\n\n{note}\n\n{markdown(shown)}"

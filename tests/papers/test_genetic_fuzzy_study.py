@@ -4,6 +4,7 @@ from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
 from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
 from papers.genetic_fuzzy_results import Results, Spread
 from papers.genetic_fuzzy_runs import Runs, kept_results
+from papers.genetic_fuzzy_scalings import other_scalings
 from papers.genetic_fuzzy_tables import improvements, rivals
 from papers.kept_pieces import KeptPieces
 
@@ -99,6 +100,7 @@ def test_every_gain_has_the_waits_of_all_groups_beside_it(runs):
     assert "| group 5 |" in table
     beaten = results.of("pitts", "held out")[0]["held out"]["gain"]["best fixed"][0] > 0
     assert f"PITTS on {int(beaten)} of 1 logs" in held_out([results])
+    assert f"| {results.over_best_of_thirteen('pitts'):.2f} |" in held_out([results])
     assert "tune, the thirteen" in extensions([results])
 
 
@@ -108,4 +110,15 @@ def test_the_page_is_made_of_what_is_kept(runs, kept, tmp_path):
     results = kept_results(KeptPieces(kept.path), tmp_path, Scaling())
     assert [each.name for each in results] == ["CTC"]
     assert len(results[0].of("pitts")) == 1
-    assert "## What groups pay" in genetic_fuzzy.report(results, kept)
+    assert "## What groups pay" in genetic_fuzzy.report(results, kept, tmp_path)
+
+
+def test_logs_that_are_scaled_in_another_way_have_a_table_of_their_own(runs, kept, tmp_path):
+    assert other_scalings(kept, tmp_path) == ""
+    again = Runs(kept, "CTC", Scaling(1), workers=1)
+    again.log = runs.log
+    again.fixed()
+    again.piece("pitts, all, seed 0", lambda: again._learned("pitts", "all", 0, TINY, "pitts"))
+    (row,) = (line for line in other_scalings(kept, tmp_path).splitlines() if "| CTC" in line)
+    assert "| scaling 1 |" in row
+    assert "(1 seed)" in row

@@ -1,0 +1,53 @@
+"""The paper's learners on logs that are scaled in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from papers.genetic_fuzzy_approaches import APPROACHES
+from papers.genetic_fuzzy_logs import Scaling
+from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
+from papers.genetic_fuzzy_results import Results
+from papers.genetic_fuzzy_runs import kept_results
+from papers.kept_pieces import KeptPieces
+from papers.study import markdown
+
+#: The settings beside the first: other jobs become wider, or as many jobs as the paper has.
+OTHERS = (Scaling(1), Scaling(0, paper_jobs=True))
+
+
+def other_scalings(kept: KeptPieces, fronts: Path) -> str:
+    """Return what was learned on logs scaled in another way; empty where nothing was."""
+    rows = [row for how in OTHERS for row in _rows(how, kept_results(kept, fronts, how))]
+    if not rows:
+        return ""
+    note = (
+        "Which jobs become wider and of which there are more is drawn by chance: with another "
+        f"draw (`--scale-seed 1`, here *{OTHERS[0]}*), or with the factor that gives the paper's "
+        "numbers of jobs (`--paper-jobs`), is it the same? Learned on all: improvement over EASY, "
+        "median and range. Held out: over the best of the thirteen on the first 70 %, median of "
+        "the seeds."
+    )
+    return f"## The logs scaled in another way\n\n{note}\n\n{markdown(rows)}"
+
+
+def _rows(how: Scaling, results: Sequence[Results]) -> list[dict[str, object]]:
+    return [
+        {
+            "log": each.name,
+            "scaled": how,
+            "jobs": f"{each.fixed['jobs']['all']:,}",
+            "PITTS, paper": TABLE_4[each.name][-1] if each.name in TABLE_4 else "-",
+            **{APPROACHES[name].title: each.gains(name) or "-" for name in LEARNERS},
+            "best of the thirteen": f"{each.gain(each.fixed['all'][each.best_fixed()]):.2f}",
+            "alone": f"{each.alone:.2f}",
+            **{f"{APPROACHES[name].title}, held out": _held_out(each, name) for name in LEARNERS},
+        }
+        for each in results
+    ]
+
+
+def _held_out(results: Results, approach: str) -> str:
+    over = results.over_best_of_thirteen(approach)
+    return "-" if over is None else f"{over:.2f}"
