@@ -6,10 +6,13 @@ theirs it is an approximation: no schedule of it is proven to be the best of its
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -240,27 +243,65 @@ class _Conversation:
 
 
 def _algorithm(search: FrontSearch, objectives: int, first: Floats) -> Any:
-    """Return the algorithm; only that of many objectives imports SciPy, which takes long."""
+    """Return the algorithm, and let pymoo import no more than it needs: SciPy takes 0.4 s."""
+    shared = {
+        "pop_size": search.population,
+        "sampling": first,
+        "eliminate_duplicates": _no_equals(),
+    }
     if search.algorithm == "nsga2":
         from pymoo.algorithms.moo.nsga2 import NSGA2
 
-        return NSGA2(pop_size=search.population, sampling=first)
+        return NSGA2(**shared)
     from pymoo.algorithms.moo.nsga3 import NSGA3
 
-    directions = _directions(objectives, search.population)
-    return NSGA3(directions, pop_size=search.population, sampling=first)
+    _find_distances_alone()
+    return NSGA3(_directions(objectives, search.population), **shared)
 
 
-def _directions(objectives: int, most: int) -> Any:
-    """Return evenly spread reference directions, as many as the population has room for."""
-    from pymoo.util.ref_dirs import get_reference_directions
+def _no_equals() -> Any:
+    """Return what lets no vector into a population twice; pymoo's own imports scipy.spatial."""
+    from pymoo.core.duplicate import DuplicateElimination
 
-    partitions, chosen = 1, None
-    while True:
-        spread = get_reference_directions("das-dennis", objectives, n_partitions=partitions)
-        if chosen is not None and len(spread) > most:
-            return chosen
-        partitions, chosen = partitions + 1, spread
+    class NoEquals(DuplicateElimination):  # type: ignore[misc]
+        def _do(self, population: Any, others: Any, is_equal: Any) -> Any:
+            met = set() if others is None else set(map(bytes, others.get("X")))
+            for place, vector in enumerate(map(bytes, population.get("X"))):
+                is_equal[place] |= vector in met
+                if others is None:
+                    met.add(vector)
+            return is_equal
+
+    return NoEquals()
+
+
+def _find_distances_alone() -> None:
+    """Let pymoo find the one function that NSGA-III asks for without importing all of them."""
+    from pymoo.functions import FunctionLoader
+
+    loader, name = FunctionLoader.get_instance(), "calc_perpendicular_distance"
+    kind = "compiled" if loader.is_compiled else "standard"
+    distances = getattr(import_module(f"pymoo.functions.{kind}.{name}"), name)
+    find = type(loader).load
+
+    def load(asked: str | None = None, mode: str | None = None) -> Any:
+        return distances if (asked, mode) == (name, "auto") else find(loader, asked, mode)
+
+    loader.load = load
+
+
+def _directions(objectives: int, most: int) -> Floats:
+    """Return evenly spread reference directions, as many as the population has room for.
+
+    They are Das and Dennis's: all ways to divide a whole of equal parts among the objectives.
+    """
+    parts = 1
+    while math.comb(objectives + parts, parts + 1) <= most:
+        parts += 1
+    places = parts + objectives - 1
+    walls = itertools.combinations(range(places), objectives - 1)
+    ends = np.array([(-1, *between, places) for between in walls], np.float64)
+    return (np.diff(ends, axis=1) - 1) / parts
 
 
 class _Watch:
