@@ -93,8 +93,8 @@ def held_out(results: Sequence[Results]) -> str:
         return ""
     note = (
         "Learned on the first 70 % of the time, judged on the rest. The best fixed strategy is the "
-        "best on the first part of all that the learner could choose from, and that keeps the "
-        "guard where there is one. Per cent; in brackets "
+        "best on the first part of the thirteen and of all else that the learner could choose "
+        "from, and that keeps the guard where there is one. Per cent; in brackets "
         "the 95 % interval from redrawing weeks in pairs, one for each seed. Better than the best "
         f"fixed strategy that was offered, by the median of the seeds: {_summed(counts)}. Who "
         "learns with a guard is also set beside the best of the thirteen on the first part, which "

@@ -276,13 +276,18 @@ def _no_equals() -> Any:
 
 
 def _find_distances_alone() -> None:
-    """Let pymoo find the one function that NSGA-III asks for without importing all of them."""
-    from pymoo.functions import FunctionLoader
+    """Let pymoo find the one function that NSGA-III asks for without importing all of them.
 
-    loader, name = FunctionLoader.get_instance(), "calc_perpendicular_distance"
-    kind = "compiled" if loader.is_compiled else "standard"
-    distances = getattr(import_module(f"pymoo.functions.{kind}.{name}"), name)
-    find = type(loader).load
+    A version of pymoo that keeps its functions elsewhere finds it by itself.
+    """
+    name = "calc_perpendicular_distance"
+    try:
+        loader = import_module("pymoo.functions").FunctionLoader.get_instance()
+        kind = "compiled" if loader.is_compiled else "standard"
+        distances = getattr(import_module(f"pymoo.functions.{kind}.{name}"), name)
+        find = type(loader).load
+    except (ImportError, AttributeError):
+        return
 
     def load(asked: str | None = None, mode: str | None = None) -> Any:
         return distances if (asked, mode) == (name, "auto") else find(loader, asked, mode)
