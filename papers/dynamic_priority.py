@@ -56,7 +56,8 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=None)
     asked = parser.parse_args()
     log = read(data_folder("traces") / INTREPID)
-    kept, figures = KeptPieces(asked.kept), {}
+    kept = KeptPieces(asked.kept)
+    figures: dict[str, Any] = {}
     quick = [workflow(figures), shares(figures), sizes(figures)]
     slow = {
         "figure 6": lambda: intrepid_50(log),
@@ -175,8 +176,8 @@ def _halved(times: dict[Knobs, list[float]]) -> Claim:
 
 
 def _rank_correlation(one: Any, other: Any) -> float:
-    ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (one, other)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    first, second = (np.argsort(np.argsort(values, kind="stable")) for values in (one, other))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 # -- figures 4 and 5 -------------------------------------------------------------------------------

@@ -31,12 +31,13 @@ from statistics import fmean
 
 from papers.study import markdown, mean_and_half
 from queuesmith.grid.etc import generate_etc
+from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.column_search import ColumnSearch, Ending
 from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import Machines, greedy
+from queuesmith.grid.exact.run import greedy
 from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
