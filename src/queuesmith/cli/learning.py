@@ -21,6 +21,7 @@ from queuesmith.cli.options import (
     Quiet,
     Seed,
     TruthOptions,
+    described,
     names,
     own_metric,
     with_options,
@@ -51,42 +52,38 @@ if TYPE_CHECKING:
 LISTS = ("features", "strategies", "orders", "algorithms", "backfills")
 
 
-def _option(help: str) -> Any:
-    return typer.Option(help=help)
-
-
 @dataclass(frozen=True)
 class LearnerOptions:
     """Parameters of the methods; those not given stay what the method's default is."""
 
-    generations: Annotated[int | None, _option("How many generations.")] = None
-    parents: Annotated[int | None, _option("How many survive a generation.")] = None
-    offspring: Annotated[int | None, _option("How many children a generation has.")] = None
-    rules: Annotated[int | None, _option("How many rules a rule base has.")] = None
-    participations: Annotated[int | None, _option("prob: how often a rule gets each strategy.")] = (
-        None
-    )
-    features: Annotated[str | None, _option("What rules look at, comma-separated.")] = None
-    strategies: Annotated[str | None, _option("What rules choose, comma-separated.")] = None
-    orders: Annotated[str | None, _option("coevolution, dynp: orders to choose from.")] = None
-    algorithms: Annotated[str | None, _option("coevolution: backfills, or greedy.")] = None
-    backfills: Annotated[str | None, _option("priority: backfills to try.")] = None
+    generations: Annotated[int | None, described("How many generations.")] = None
+    parents: Annotated[int | None, described("How many survive a generation.")] = None
+    offspring: Annotated[int | None, described("How many children a generation has.")] = None
+    rules: Annotated[int | None, described("How many rules a rule base has.")] = None
+    participations: Annotated[
+        int | None, described("prob: how often a rule gets each strategy.")
+    ] = None
+    features: Annotated[str | None, described("What rules look at, comma-separated.")] = None
+    strategies: Annotated[str | None, described("What rules choose, comma-separated.")] = None
+    orders: Annotated[str | None, described("coevolution, dynp: orders to choose from.")] = None
+    algorithms: Annotated[str | None, described("coevolution: backfills, or greedy.")] = None
+    backfills: Annotated[str | None, described("priority: backfills to try.")] = None
     window: Annotated[
-        int | None, _option("Seconds over which the slowdown is averaged; 0 for all.")
+        int | None, described("Seconds over which the slowdown is averaged; 0 for all.")
     ] = None
-    step: Annotated[float | None, _option("Strength of mutation at the beginning.")] = None
-    weight_step: Annotated[float | None, _option("The same for weights of rules.")] = None
+    step: Annotated[float | None, described("Strength of mutation at the beginning.")] = None
+    weight_step: Annotated[float | None, described("The same for weights of rules.")] = None
     changed: Annotated[
-        float | None, _option("Share of its numbers in which a child may differ from its parent.")
+        float | None, described("Share of its numbers in which a child may differ from its parent.")
     ] = None
-    changed_last: Annotated[float | None, _option("The same in the last generation.")] = None
+    changed_last: Annotated[float | None, described("The same in the last generation.")] = None
     seeded: Annotated[
-        int | None, _option("How many first parents play the best fixed strategies.")
+        int | None, described("How many first parents play the best fixed strategies.")
     ] = None
     restart_after: Annotated[
-        int | None, _option("Begin anew after this many generations without a better policy.")
+        int | None, described("Begin anew after this many generations without a better policy.")
     ] = None
-    pairing: Annotated[str | None, _option("coevolution: random or best partners.")] = None
+    pairing: Annotated[str | None, described("coevolution: random or best partners.")] = None
 
     def method(self, name: str, policy: str | None) -> Method:
         """Return the method with the parameters that were given.
