@@ -21,7 +21,7 @@ import numpy as np
 from papers.claims import Claim
 from papers.kept_pieces import KeptPieces
 from papers.pictures import keep_pictures, write_page
-from papers.study import RESULTS, ROOT, data_folder, markdown, mean_and_half
+from papers.study import RESULTS, ROOT, data_folder, keep_page, markdown, mean_and_half
 from queuesmith import Workload, read, simulate, verify
 from queuesmith.figures.style import style
 from queuesmith.knobs import Knobs, SweepResult, TaskJobs, choose, knapsack, quick_search, sweep
@@ -73,9 +73,7 @@ def main() -> None:
     pictures = keep_pictures(figures, asked.out)
     text = INTRODUCTION.format(claims=markdown([claim.row() for claim in claims]))
     text += "\n".join([*(found[0] for found in quick), *parts, pictures]) + "\n"
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(text, encoding="utf-8")
-    print(text)
+    keep_page(text, asked.out)
     if asked.figures is not None:
         write_page(figures.values(), asked.figures, title="Dynamic prioritisation: figures 2 to 6")
 
