@@ -241,6 +241,7 @@ def test_a_slip_in_a_policy_is_answered_with_what_was_meant(run, policy, meant):
     [
         (["--method", "magic"], "there is no method 'magic'"),
         (["--method", "prob", "--rules", "3"], "no parameter of method 'prob' called 'rules'"),
+        (["--method", "cma", "--policy", "power+easy"], "has a method of its own"),
         (["--split", "most"], "--split is 'most'"),
         (["--split", "3"], "the split is 3"),
         (["--objective", "awrt[9]"], "group 9 has no jobs"),
