@@ -120,6 +120,7 @@ def test_where_history_is_known_tune_grades_and_refuses(run, jobs, tmp_path):
     found = json.loads(run(*words, "--format", "json").out)
     assert found["fidelity"]["grade"] == "D"
     assert found["recommended"] is False
+    assert found["conclusion"].startswith("No policy is recommended")
     assert "No policy is recommended" in run(*words, "--report", "page.html").out
     assert "No policy is recommended" in (tmp_path / "page.html").read_text()
     assert "On jobs it did not see" in run(*words, "--although-untrue").out

@@ -184,6 +184,7 @@ def tune(
     from queuesmith.cluster.fitting import jobs_that_fit
     from queuesmith.learning.tune import as_objective, tune
     from queuesmith.report.caution import is_untrue
+    from queuesmith.report.learned import tuning_conclusion
     from queuesmith.schedule.guard import as_guards
     from queuesmith.study.grading import grade_of
 
@@ -221,8 +222,9 @@ def tune(
             store=store,
             progress=watch,
         )
+    said = tuning_conclusion(tuned, graded, although_untrue=truth.although_untrue)
     if out is not None:
-        _write_policy(tuned, out)
+        _write_policy(tuned, out, said)
         tell(f"wrote {out}", quiet=log.quiet)
     if report is not None:
         from queuesmith.report.learned import write_tuning_report
@@ -238,7 +240,8 @@ def tune(
     if format is Format.json:
         told = None if graded is None else graded.to_dict()
         untrue = is_untrue(graded) and not truth.although_untrue
-        print_json({**tuned.to_dict(), "fidelity": told, "recommended": not untrue})
+        known = {**tuned.to_dict(), "conclusion": said}
+        print_json({**known, "fidelity": told, "recommended": not untrue})
     elif format is Format.csv:
         print_rows(tuned.rows(), format)
     else:
@@ -248,8 +251,8 @@ def tune(
         tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
 
 
-def _write_policy(tuned: Tuned, out: Path) -> None:
-    """Write the policy; as lines for slurm.conf where the name says so."""
+def _write_policy(tuned: Tuned, out: Path, said: str) -> None:
+    """Write the policy; as lines for slurm.conf, below what came out, where the name says so."""
     from queuesmith.base.files import write_bytes
     from queuesmith.policy import Slurm
 
@@ -261,7 +264,7 @@ def _write_policy(tuned: Tuned, out: Path) -> None:
             f"what was learned is {tuned.policy}, since no setting of Slurm keeps the limits, so "
             f"there are no lines for '{out}'. Give other limits, or a name that ends in .json."
         )
-    text = "".join(f"# {line}\n" for line in textwrap.wrap(tuned.conclusion, 90))
+    text = "".join(f"# {line}\n" for line in textwrap.wrap(said, 90))
     write_bytes(out, (text + tuned.policy.fragment).encode())
 
 
