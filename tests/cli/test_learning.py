@@ -256,6 +256,7 @@ def test_a_slip_in_a_policy_is_answered_with_what_was_meant(run, policy, meant):
         (["--generations", "-1"], "the number of generations is -1"),
         (["--features", "slowdown,luck"], "there is no feature 'luck'"),
         (["--strategies", "fcfs+conservative"], "fcfs+plan"),
+        (["--strategies", "sjf+easy,dynp(fcfs,sjf)"], "dynp is a whole policy"),
         (["--workers", "0"], "workers is 0"),
         (["--seed", "-1"], "the seed is -1"),
         (["--out", "nowhere/policy.json"], "there is no folder"),

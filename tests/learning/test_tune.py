@@ -257,6 +257,7 @@ def test_a_log_shorter_than_the_split_is_refused(log):
     [
         ({"method": "magic"}, "there is no method 'magic'"),
         ({"method": "pits"}, "Did you mean 'pitts'"),
+        ({"method": 5}, "the method is 5"),
         ({"seed": -1}, "the seed is -1"),
         ({"split": 2}, "the split is 2"),
         ({"workers": 0}, "workers is 0"),
