@@ -80,6 +80,7 @@ def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
     assert (rows[1]["method"], rows[1]["note"]) == ("fcfs", "")
     shown = run("place", "compare", *paper, *words[:4])
     assert "note: " in shown.err
+    assert "time is up in slots" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
 
 

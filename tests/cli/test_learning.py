@@ -120,6 +120,7 @@ def test_where_history_is_known_tune_grades_and_refuses(run, jobs, tmp_path):
     found = json.loads(run(*words, "--format", "json").out)
     assert found["fidelity"]["grade"] == "D"
     assert found["recommended"] is False
+    assert found["conclusion"].startswith("No policy is recommended")
     assert "No policy is recommended" in run(*words, "--report", "page.html").out
     assert "No policy is recommended" in (tmp_path / "page.html").read_text()
     assert "On jobs it did not see" in run(*words, "--although-untrue").out
@@ -241,6 +242,7 @@ def test_a_slip_in_a_policy_is_answered_with_what_was_meant(run, policy, meant):
     [
         (["--method", "magic"], "there is no method 'magic'"),
         (["--method", "prob", "--rules", "3"], "no parameter of method 'prob' called 'rules'"),
+        (["--method", "cma", "--policy", "power+easy"], "has a method of its own"),
         (["--split", "most"], "--split is 'most'"),
         (["--split", "3"], "the split is 3"),
         (["--objective", "awrt[9]"], "group 9 has no jobs"),
@@ -254,6 +256,7 @@ def test_a_slip_in_a_policy_is_answered_with_what_was_meant(run, policy, meant):
         (["--generations", "-1"], "the number of generations is -1"),
         (["--features", "slowdown,luck"], "there is no feature 'luck'"),
         (["--strategies", "fcfs+conservative"], "fcfs+plan"),
+        (["--strategies", "sjf+easy,dynp(fcfs,sjf)"], "dynp is a whole policy"),
         (["--workers", "0"], "workers is 0"),
         (["--seed", "-1"], "the seed is -1"),
         (["--out", "nowhere/policy.json"], "there is no folder"),

@@ -15,6 +15,8 @@ def test_the_table_shows_the_best_and_the_policies(run, log):
     assert outcome.code == 0
     assert all(name in outcome.out for name in ("best of the front", "fcfs+easy", "group+easy"))
     assert "of 24 schedules are on the front of" in outcome.err
+    waits = outcome.out.partition("Longest wait of each group")[2]
+    assert "fcfs+easy" in waits and "group+easy" in waits
 
 
 def test_json_holds_everything(run, log):

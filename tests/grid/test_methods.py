@@ -11,9 +11,11 @@ from queuesmith.base.errors import UsageError
 from queuesmith.grid.choosing import choose_method
 from queuesmith.grid.etc.generate import generate_etc
 from queuesmith.grid.etc.mapping import machine_of
+from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.methods import METHODS, compare_methods, map_jobs, objective_bound
 from queuesmith.grid.options import OBJECTIVES, MapOptions
 from queuesmith.schedule.verify import verify
+from queuesmith.solving.status import Status
 from tests.grid.brute_force import best_of, tiny_instances
 
 
@@ -41,6 +43,13 @@ def test_exact_is_never_above_a_heuristic():
     found = compare_methods([matrix], METHODS, MapOptions(seconds=1.0))
     exact = next(mapping for mapping in found if mapping.policy.startswith("exact"))
     assert all(exact.makespan <= mapping.makespan * (1 + 1e-9) for mapping in found)
+
+
+def test_what_one_method_proves_holds_for_the_mappings_of_all():
+    matrix = EtcMatrix([[5, 5, 5]] * 7)  # by its work alone no mapping is below 11.7
+    mct, exact = compare_methods([matrix], ["mct", "exact"], MapOptions(seconds=2))
+    assert mct.lower_bound == exact.lower_bound == pytest.approx(15)
+    assert mct.status is exact.status is Status.OPTIMAL
 
 
 def test_an_unknown_method_or_objective_is_answered_with_the_names_that_exist():
@@ -104,7 +113,7 @@ def test_without_scipy_a_heuristic_maps_and_says_why_there_is_no_bound(monkeypat
 @pytest.mark.parametrize(
     ("size", "options", "method", "words"),
     [
-        ((64, 8), MapOptions(seconds=1), "ga", "too few for a proof"),
+        ((64, 8), MapOptions(seconds=1), "ga", "in less than 2 s it was the best"),
         ((64, 8), MapOptions(seconds=5), "exact", "are enough"),
         ((512, 16), MapOptions(seconds=5), "exact", "are enough"),
         ((900, 64), MapOptions(seconds=1), "ga", "too many for the bound"),

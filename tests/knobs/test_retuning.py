@@ -53,6 +53,7 @@ def test_the_comparison_holds_a_part_of_the_log_out(busy):
         "first come, first served",
     }
     assert all(row["first part"] >= 0 for row in rows)
+    assert all(row["longest wait"] >= row["held out"] for row in rows)
 
 
 def test_a_class_that_is_missing_in_a_window_leaves_the_knobs_alone(busy):
@@ -80,7 +81,7 @@ def test_an_unknown_objective_is_refused_before_the_work(busy):
 
 
 def test_a_split_must_leave_jobs_on_both_sides(busy):
-    with pytest.raises(UsageError, match="leaves no jobs on one side"):
+    with pytest.raises(UsageError, match=r"leaves no jobs on one side.*Give another split"):
         held_out(busy, cores=64, split=0.0)
 
 

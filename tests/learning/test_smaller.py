@@ -33,6 +33,13 @@ def test_a_rule_that_never_decides_and_a_strategy_never_chosen_are_dropped(log):
     assert "Without 2 rules that never decide and 2 strategies" in str(found)
 
 
+def test_where_nothing_is_decided_nothing_is_said_of_what_can_go(log):
+    rules = rules_of([[0, 5, 0], [0, 1, 0]])
+    found = smaller(RuleBase(rules, ("utilization",), OFFERED), log.head(1), cores=16)
+    assert len(found.policy.rules) == 2
+    assert "Nothing was to be decided on this log" in str(found)
+
+
 def test_a_rule_that_never_decides_but_sways_others_stays(log):
     # Alone the first would choose sjf+easy; both others together turn it to group.
     rules = rules_of([[0, 5, 4], [0, -1, 3], [0, -1, 2]])

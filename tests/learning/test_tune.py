@@ -1,5 +1,6 @@
 """Learning from a log, and what is known about the result."""
 
+import dataclasses
 import json
 import signal
 import sqlite3
@@ -241,6 +242,11 @@ def test_an_objective_for_a_group_without_jobs_is_refused(log):
         tune(log, cores=16, objective="awrt[5]", method=SMALL)
 
 
+def test_an_objective_without_a_metric_is_refused(log):
+    with pytest.raises(MetricError, match="objective '5' names no metric"):
+        tune(log, cores=16, objective="5", method=SMALL)
+
+
 def test_a_log_shorter_than_the_split_is_refused(log):
     with pytest.raises(WorkloadError, match="leaves none on one side"):
         tune(log.head(1), cores=16, method=SMALL)
@@ -251,6 +257,7 @@ def test_a_log_shorter_than_the_split_is_refused(log):
     [
         ({"method": "magic"}, "there is no method 'magic'"),
         ({"method": "pits"}, "Did you mean 'pitts'"),
+        ({"method": 5}, "the method is 5"),
         ({"seed": -1}, "the seed is -1"),
         ({"split": 2}, "the split is 2"),
         ({"workers": 0}, "workers is 0"),
@@ -303,6 +310,38 @@ def test_the_conclusion_says_what_it_is_worth_on_jobs_not_seen(tuned, log):
     assert "On jobs it did not see" in tuned.conclusion
     alone = tune(log, cores=16, method=SMALL, split=None)
     assert "Nothing shows what it is worth on others" in alone.conclusion
+
+
+def test_a_learned_policy_that_equals_a_fixed_one_is_not_called_better(tuned):
+    same = dataclasses.replace(tuned.held_out, learned=tuned.held_out.best_fixed)
+    text = dataclasses.replace(tuned, held_out=same).conclusion
+    assert f"and no better than {tuned.best_fixed}, the best fixed strategy" in text
+    assert f"{tuned.best_fixed} needs no learning and does as well" in text
+
+
+def test_where_nobody_waits_the_learned_policy_is_no_better():
+    idle = Workload([0, 100_000], [10, 10], [10, 10], [1, 1], name="idle")
+    tuned = tune_for(idle, cores=16, method=SMALL)
+    assert "the learned policy is no better than fcfs+easy" in tuned.conclusion
+    assert "Do not use it" in tuned.conclusion
+
+
+def test_the_goal_says_that_waits_of_a_day_are_always_admitted(log):
+    tuned = tune_for(log, cores=16, method=SMALL, seed=1, longest_wait=1)
+    assert tuned.goal.endswith("above 1 times fcfs+easy's, waits of up to a day apart")
+
+
+def test_where_nothing_judged_keeps_the_limit_of_waits_that_is_said():
+    jobs = busy_log(600)
+    method = Pittsburgh(
+        generations=1, parents=2, offspring=4, rules=3, strategies=("wide", "ljf"), fallback=False
+    )
+    tuned = tune_for(jobs, cores=16, method=method, longest_wait=1)
+    assert tuned.history[-1].best is None
+    assert tuned.no_worse_sentences() == [
+        "No policy that the learner had judged keeps the limit of the longest waits, so the result "
+        f"is the best fixed strategy that does: {tuned.policy}."
+    ]
 
 
 @pytest.mark.parametrize("method", ["pittsburgh", "coevolution", "prob", "cma"])

@@ -93,6 +93,12 @@ def test_the_verdict_of_equal_policies_and_of_one_alone(schedules):
     assert "nothing to compare" in verdict(Comparison(schedules[:1]))
 
 
+def test_of_equal_policies_none_is_best_and_nothing_is_chance(long_schedules):
+    twin = replace(long_schedules[0], policy="twin")
+    said = verdict(Comparison((long_schedules[0], twin)))
+    assert said == f"{long_schedules[0].policy} and twin have the same mean wait."
+
+
 def test_the_verdict_does_not_divide_by_a_wait_of_zero(schedules, workload):
     real = Schedule(workload, schedules[0].cluster, workload.submit, "at once")
     said = verdict(Comparison((real, *schedules)))

@@ -159,16 +159,23 @@ def _print_compared(rows: list[dict[str, Any]], *, quiet: bool) -> None:
     for queue in dict.fromkeys(row["queue"] for row in rows):
         mine = [row for row in rows if row["queue"] == queue]
         tell(f"{queue}: no makespan is below {mine[0]['lower_bound']:,} s", quiet=quiet)
+        shown = [{**row, "status": _status(row)} for row in mine]
         print_rows(
-            [{head: _short(row[key]) for key, head in SHOWN.items()} for row in mine], Format.table
+            [{head: _short(row[key]) for key, head in SHOWN.items()} for row in shown], Format.table
         )
         for row in mine:
             if "note" in row:
                 tell(f"note: {row['method']}: {row['note']}", quiet=quiet)
 
 
+def _status(row: dict[str, Any]) -> str:
+    """A status without what it goes on to say; the slot model's own is about whole slots."""
+    status = str(row["status"]).partition(",")[0]
+    return f"{status} in slots" if "slot_status" in row else status
+
+
 def _short(value: Any) -> Any:
-    """A status without what it goes on to say, and numbers of two digits after the point."""
+    """Words up to a comma, and numbers of two digits after the point."""
     if isinstance(value, float):
         return round(value, 2)
     return value.partition(",")[0] if isinstance(value, str) else value

@@ -48,7 +48,7 @@ class LearnerOptions:
     ] = None
     pairing: Annotated[str | None, described("coevolution: random or best partners.")] = None
 
-    def method(self, name: str, policy: str | None) -> Method:
+    def method(self, name: str, policy: str | None, *, is_named: bool = False) -> Method:
         """Return the method with the parameters that were given.
 
         Parameters
@@ -57,6 +57,8 @@ class LearnerOptions:
             The method.
         policy
             A policy whose parameters are to be tuned; it has a method of its own.
+        is_named
+            Whether the user named the method, so that it is not what it is by default.
         """
         from queuesmith.learning.methods import make_method, method_of_policy
 
@@ -65,7 +67,15 @@ class LearnerOptions:
             value = getattr(self, field.name)
             if value is not None:
                 given[field.name] = tuple(names(value)) if field.name in LISTS else value
-        return make_method(name, **given) if policy is None else method_of_policy(policy, **given)
+        if policy is None:
+            return make_method(name, **given)
+        chosen = method_of_policy(policy, **given)
+        if is_named and name != chosen.name:
+            raise UsageError(
+                f"--method is '{name}', but --policy '{policy}' has a method of its own. Leave one "
+                "of them out."
+            )
+        return chosen
 
 
 def wait_factor(text: str) -> float | None:

@@ -109,12 +109,15 @@ def tune(
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     from queuesmith.cluster.fitting import jobs_that_fit
     from queuesmith.learning.tune import as_objective, tune
+    from queuesmith.report.learned import tuning_conclusion
     from queuesmith.schedule.guard import as_guards
     from queuesmith.study.grading import grade_of
 
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
-    share, chosen = learning_share(split), learner.method(method, policy)
+    source = context.get_parameter_source("method")
+    is_named = source is not None and source.name == "COMMANDLINE"
+    share, chosen = learning_share(split), learner.method(method, policy, is_named=is_named)
     if out is not None and out.suffix == ".conf" and not (policy or "").startswith("slurm"):
         raise UsageError(
             f"'{out}' would hold lines for a slurm.conf, but what is tuned is not slurm(...). "
@@ -144,8 +147,9 @@ def tune(
             store=store,
             progress=watch,
         )
+    said = tuning_conclusion(tuned, graded, although_untrue=truth.although_untrue)
     if out is not None:
-        _write_policy(tuned, out)
+        _write_policy(tuned, out, said)
         tell(f"wrote {out}", quiet=log.quiet)
     if report is not None:
         from queuesmith.report.learned import write_tuning_report
@@ -158,11 +162,17 @@ def tune(
             although_untrue=truth.although_untrue,
         )
         tell(f"wrote {written}", quiet=log.quiet)
-    _show(tuned, graded, format, although_untrue=truth.although_untrue, quiet=log.quiet)
+    _show(tuned, graded, format, said, although_untrue=truth.although_untrue, quiet=log.quiet)
 
 
 def _show(
-    tuned: Tuned, graded: Fidelity | None, format: Format, *, although_untrue: bool, quiet: bool
+    tuned: Tuned,
+    graded: Fidelity | None,
+    format: Format,
+    said: str,
+    *,
+    although_untrue: bool,
+    quiet: bool,
 ) -> None:
     """Print what was learned in the format that is asked for, and how fast."""
     from queuesmith.report.caution import is_untrue
@@ -170,7 +180,8 @@ def _show(
     if format is Format.json:
         told = None if graded is None else graded.to_dict()
         untrue = is_untrue(graded) and not although_untrue
-        print_json({**tuned.to_dict(), "fidelity": told, "recommended": not untrue})
+        known = {**tuned.to_dict(), "conclusion": said}
+        print_json({**known, "fidelity": told, "recommended": not untrue})
         return
     if format is Format.csv:
         print_rows(tuned.rows(), format)
@@ -180,8 +191,8 @@ def _show(
     tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=quiet)
 
 
-def _write_policy(tuned: Tuned, out: Path) -> None:
-    """Write the policy; as lines for slurm.conf where the name says so."""
+def _write_policy(tuned: Tuned, out: Path, said: str) -> None:
+    """Write the policy; as lines for slurm.conf, below what came out, where the name says so."""
     from queuesmith.base.files import write_bytes
     from queuesmith.policy import Slurm
 
@@ -193,7 +204,7 @@ def _write_policy(tuned: Tuned, out: Path) -> None:
             f"what was learned is {tuned.policy}, since no setting of Slurm keeps the limits, so "
             f"there are no lines for '{out}'. Give other limits, or a name that ends in .json."
         )
-    text = "".join(f"# {line}\n" for line in textwrap.wrap(tuned.conclusion, 90))
+    text = "".join(f"# {line}\n" for line in textwrap.wrap(said, 90))
     write_bytes(out, (text + tuned.policy.fragment).encode())
 
 

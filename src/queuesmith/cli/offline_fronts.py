@@ -66,6 +66,7 @@ def pareto(
 ) -> None:
     """Search the off-line Pareto front, and measure how far policies are from it."""
     from queuesmith.learning.pareto import FrontSearch, pareto_front
+    from queuesmith.learning.tune import BASELINE
     from queuesmith.report.group_waits import waits_to_dict
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
@@ -96,7 +97,8 @@ def pareto(
         )
     tell_changes(workload.fitting(front.cores), quiet=log.quiet, since=len(workload.changes))
     _write(front, out, plot, log.quiet)
-    replayed = simulate_many(workload, machine.cluster(workload), chosen, strict=log.strict)
+    shown = list(dict.fromkeys([BASELINE, *chosen]))
+    replayed = simulate_many(workload, machine.cluster(workload), shown, strict=log.strict)
     waiting = {schedule.policy: schedule for schedule in replayed}
     if format is Format.json:
         print_json({**front.to_dict(), "waits": waits_to_dict(waiting)})

@@ -25,7 +25,7 @@ def nodes_with(machine: NodeCluster, constraint: str) -> Mask:
     ``a*2&b*4`` and ``[a|b]``, which ask for different features of different nodes or for the
     same of all, every node is returned that can be one of them.
 
-    >>> from queuesmith.cluster import NodeKind
+    >>> from queuesmith.cluster import NodeCluster, NodeKind
     >>> kinds = (NodeKind("n[1-2]", 8, features=("ib",)), NodeKind("g1", 8, features=("ib", "gpu")))
     >>> nodes_with(NodeCluster(kinds), "ib&gpu").tolist()
     [False, False, True]

@@ -53,7 +53,9 @@ def choose_method(matrix: EtcMatrix, options: MapOptions) -> MethodChoice:
     if options.objective == "simultaneous":
         return _for_both(matrix, pairs, options.seconds)
     if pairs < FEW_PAIRS and options.seconds < FEW_SECONDS:
-        return _genetic(f"{options.seconds:g} s are too few for a proof: annealing finds more")
+        return _genetic(
+            f"in less than {FEW_SECONDS:g} s it was the best on generated instances of so few pairs"
+        )
     if pairs > PAIRS_A_SECOND * options.seconds:
         return _genetic(
             f"{pairs:,} pairs of job and machine are too many for the bound that guides exact in "

@@ -185,15 +185,21 @@ def compare_methods(
     *,
     progress: Callable[[float], None] | None = None,
 ) -> list[Schedule]:
-    """Map several instances by several methods; instance by instance, method by method."""
+    """Map several instances by several methods; instance by instance, method by method.
+
+    A bound that one method proves for an instance holds for all its mappings.
+    """
     chosen = options or MapOptions()
     for method in methods:
         known("method", method, METHODS)
-    found = []
+    found: list[Schedule] = []
     for matrix in matrices:
+        mine: list[Schedule] = []
         for method in methods:
             own = chosen if method == "ga" else replace(chosen, generations=None, runs=1)
-            found.append(map_jobs(matrix, method, own))
+            mine.append(map_jobs(matrix, method, own))
             if progress is not None:
-                progress(len(found) / (len(matrices) * len(methods)))
+                progress((len(found) + len(mine)) / (len(matrices) * len(methods)))
+        proven = [each.lower_bound for each in mine if each.lower_bound is not None]
+        found += [with_lower_bound(each, max(proven)) for each in mine] if proven else mine
     return found

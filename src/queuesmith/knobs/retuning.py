@@ -180,7 +180,8 @@ def held_out(
 
     The best fixed setting is searched on the jobs of the first part of the log and then kept; the
     best in hindsight is searched on the second part itself, which nobody could have known. Each
-    replay covers the whole log; the parts are told apart by when a job was submitted.
+    replay covers the whole log; the parts are told apart by when a job was submitted. The longest
+    wait in seconds is that of the second part.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def held_out(
     if seen.all() or not seen.any():
         raise UsageError(
             f"a split of {split:g} leaves no jobs on one side of second {border} of "
-            f"'{jobs.name}'. Give for example 0.5."
+            f"'{jobs.name}'. Give another split, or a log whose jobs arrive over time."
         )
     tuned = retune(jobs, machine, objective, backfill=backfill, ranges=ranges, **options)
     searched = {
@@ -260,4 +261,6 @@ def _row(
     for part in (seen, ~seen):
         jobs = schedule.workload.select(part)
         values.append(measure(Schedule(jobs, schedule.cluster, schedule.start[part], name)))
-    return {"policy": name, "knobs": knobs, "first part": values[0], "held out": values[1]}
+    longest = float(schedule.wait[~seen].max())
+    told = {"policy": name, "knobs": knobs, "first part": values[0], "held out": values[1]}
+    return {**told, "longest wait": longest}

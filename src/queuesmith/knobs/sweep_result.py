@@ -140,8 +140,9 @@ class SweepResult(Framed):
             gain = f", {less:.1f} % below that of first come, first served"
         return (
             f"Of {len(self):,} settings {self.knobs(index)} has the least mean wait{gain}. All "
-            "were judged on these very jobs: see what it does to others (queuesmith retune, or "
-            "simulate on later jobs) before you use it."
+            "were judged on these very jobs, and how long the unluckiest wait was not: see what it "
+            "does to them (queuesmith compare) and to others (queuesmith retune, or simulate on "
+            "later jobs) before you use it."
         )
 
     def favours(self, index: int, equal: int) -> str:

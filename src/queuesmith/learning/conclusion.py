@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from queuesmith.learning.verdict import Verdict
-from queuesmith.schedule.confidence import Interval
 
 if TYPE_CHECKING:
     from queuesmith.learning.result import Tuned
+
+NO_BETTER = "Do not use it: it does no better than what needs no learning."
 
 
 def conclusion(tuned: Tuned) -> str:
     """Say what the learned policy is worth on jobs it did not see, and what to do about it."""
     if tuned.held_out is None:
-        gain = _gain(tuned.learning.improvement["baseline"])
         return (
-            f"The learned policy is {gain} than fcfs+easy on the jobs it learned from. Nothing "
-            "shows what it is worth on others: hold some out with --split 0.7 before you use it."
+            f"The learned policy is {gain(tuned.learning, 'baseline')} than fcfs+easy on the jobs "
+            "it learned from. Nothing shows what it is worth on others: hold some out with --split "
+            "0.7 before you use it."
             f"{starvation(tuned.learning)}"
         )
     judged = tuned.held_out
-    easy, fixed = judged.improvement["baseline"], judged.improvement["best_fixed"]
     also = (
         ", which is the best fixed strategy, too"
         if tuned.best_fixed == judged.baseline.policy
-        else f" and {_gain(fixed)} than {tuned.best_fixed}, the best fixed strategy"
+        else f" and {gain(judged, 'best_fixed')} than {tuned.best_fixed}, the best fixed strategy"
     )
     fact = (
-        f"On jobs it did not see, the learned policy is {_gain(easy)} than "
+        f"On jobs it did not see, the learned policy is {gain(judged, 'baseline')} than "
         f"{judged.baseline.policy}{also}."
     )
-    return f"{fact} {_advice(tuned, easy, fixed)}{starvation(judged)}"
+    return f"{fact} {_advice(tuned, judged)}{starvation(judged)}"
 
 
 def starvation(verdict: Verdict) -> str:
@@ -49,25 +49,44 @@ def starvation(verdict: Verdict) -> str:
     )
 
 
-def _advice(tuned: Tuned, easy: Interval | None, fixed: Interval | None) -> str:
+def gain(verdict: Verdict, part: str, *, with_interval: bool = True) -> str:
+    """Say how much better the learned policy is than the baseline or the best fixed strategy."""
+    percent = verdict.improvement[part]
+    if _equals(verdict, part):
+        return "no better"
+    if percent is None:
+        learned, other = (verdict.values[each].value for each in ("learned", part))
+        better = (learned > other) == (verdict.objective.better == "higher")
+        return f"{'better' if better else 'worse'} by a share that is not defined"
+    side = "better" if percent.value >= 0 else "worse"
+    known = with_interval and percent.low is not None and percent.high is not None
+    between = f" ({percent.low:.1f} to {percent.high:.1f})" if known else ""
+    return f"{abs(percent.value):.1f} % {side}{between}"
+
+
+def _equals(verdict: Verdict, part: str) -> bool:
+    return verdict.values["learned"].value == verdict.values[part].value
+
+
+def _advice(tuned: Tuned, judged: Verdict) -> str:
+    easy, fixed = judged.improvement["baseline"], judged.improvement["best_fixed"]
     if easy is None or fixed is None:
-        return "Compare them by other metrics before you decide."
+        same = _equals(judged, "baseline") and _equals(judged, "best_fixed")
+        return NO_BETTER if same else "Compare them by other metrics before you decide."
     if fixed.value < 0 and fixed.value <= easy.value:
         return f"Do not use it: {tuned.best_fixed} needs no learning and does better."
     if easy.value <= 0:
-        return "Do not use it: it does no better than what needs no learning."
+        return NO_BETTER
+    if _equals(judged, "best_fixed"):
+        return f"{tuned.best_fixed} needs no learning and does as well. {_chance(easy.low)}"
     low = min(easy.low, fixed.low) if easy.low is not None and fixed.low is not None else None
+    return _chance(low)
+
+
+def _chance(low: float | None) -> str:
+    """Say whether a gain may be chance, given the lower end of its interval."""
     if low is None:
         return "The log is too short to tell whether that is chance."
     if low > 0:
         return "It stays better when the weeks of the log are redrawn, so that is hardly chance."
     return "That may be chance: with other weeks of the same log there would be no gain."
-
-
-def _gain(gain: Interval | None) -> str:
-    if gain is None:
-        return "better or worse by a share that is not defined"
-    side = "better" if gain.value >= 0 else "worse"
-    known = gain.low is not None and gain.high is not None
-    between = f" ({gain.low:.1f} to {gain.high:.1f})" if known else ""
-    return f"{abs(gain.value):.1f} % {side}{between}"

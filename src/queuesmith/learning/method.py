@@ -16,12 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.learning.encoding import Encoding
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import always
 from queuesmith.study.judgement import Judgement, Standing
+
+#: Policies that decide by themselves, which rules cannot choose.
+WHOLE_POLICIES = ("dynp", "slurm", "committed", "optimal")
 
 #: Yields policies, is sent their judgements, returns the policy learned.
 Learning = Generator[Sequence[AnyPolicy], Sequence[Judgement], AnyPolicy]
@@ -118,7 +121,18 @@ class WholeRuleBases(RuleBases):
     @cached_property
     def offered(self) -> tuple[Policy, ...]:
         """The strategies."""
-        return tuple(Policy.parse(text) for text in self.strategies)
+        return tuple(map(as_strategy, self.strategies))
+
+
+def as_strategy(text: str) -> Policy:
+    """Read a strategy that is offered to rules: an order, with a backfill if wanted."""
+    called = text.strip().partition("(")[0]
+    if called in WHOLE_POLICIES:
+        raise PolicyError(
+            f"'{text}' is offered to rules, but {called} is a whole policy, and rules choose among "
+            "orders with a backfill. Write for example sjf+plan."
+        )
+    return Policy.parse(text)
 
 
 class Best:

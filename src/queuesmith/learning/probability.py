@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.checks import whole_number
-from queuesmith.learning.method import Best, Learning, RuleBases
+from queuesmith.learning.method import Best, Learning, RuleBases, as_strategy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import TABLE_1, RigidRules
@@ -70,7 +70,7 @@ class Probability(RuleBases):
     @cached_property
     def offered(self) -> tuple[Policy, ...]:
         """The strategies."""
-        return tuple(Policy.parse(text) for text in self.strategies)
+        return tuple(map(as_strategy, self.strategies))
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Judge random rule bases, one of each strategy a round; then build the result."""

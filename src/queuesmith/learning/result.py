@@ -100,7 +100,10 @@ class Tuned(Framed):
         return conclusion(self)
 
     def no_worse_sentences(self) -> list[str]:
-        """Say of each metric that was to get no worse whether that was kept, on each part."""
+        """Say of each metric that was to get no worse whether that was kept, on each part.
+
+        Where the learner found nothing that keeps the limits, the last sentence says so.
+        """
         verdicts = {"on the jobs learned from": self.learning, "on jobs not seen": self.held_out}
         found = []
         for place, guard in enumerate(self.learning.guards):
@@ -112,10 +115,11 @@ class Tuned(Framed):
             share = f"at most {100 * guard.tolerance:g} %" if guard.tolerance else "no"
             than = self.learning.baseline.policy
             found.append(f"{guard.metric}, {share} worse than under {than}: {', '.join(parts)}.")
-        if found and self.history[-1].best is None:
+        if self.history[-1].best is None and (found or self.learning.starving is not None):
+            limit = "this" if found else "the limit of the longest waits"
             found.append(
-                "No policy that the learner had judged keeps this, so the result is the best fixed "
-                f"strategy that does: {self.policy}."
+                f"No policy that the learner had judged keeps {limit}, so the result is the best "
+                f"fixed strategy that does: {self.policy}."
             )
         return found
 
@@ -150,7 +154,7 @@ class Tuned(Framed):
         if rule is None:
             return text
         times = f"{rule.factor:g} times fcfs+easy's"
-        return f"{text}; no group's longest or 99 % wait above {times}"
+        return f"{text}; no group's longest or 99 % wait above {times}, waits of up to a day apart"
 
 
 def _row(verdict: Verdict, part: str) -> dict[str, Any]:

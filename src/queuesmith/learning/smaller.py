@@ -27,13 +27,18 @@ class Smaller:
         The numbers, from 1, of the rules that were dropped, for each part of the rule base.
     strategies
         The strategies that were dropped, none of which is ever chosen.
+    decisions
+        How many decisions were taken on the log.
     """
 
     policy: RuleBased
     rules: tuple[tuple[int, ...], ...]
     strategies: tuple[str, ...]
+    decisions: int
 
     def __str__(self) -> str:
+        if not self.decisions:
+            return "Nothing was to be decided on this log, so it does not tell what can be dropped."
         if not any(self.rules) and not self.strategies:
             return "No rule and no strategy can be dropped without changing what it does."
         count = sum(map(len, self.rules))
@@ -88,7 +93,7 @@ def smaller(
         tuple(rule + 1 for of, rule in sorted(dropped) if of == part)
         for part in range(len(policy.parts))
     )
-    return Smaller(found, rules, strategies)
+    return Smaller(found, rules, strategies, before.decisions.count)
 
 
 def _idle(policy: RuleBased, schedule: Schedule) -> list[tuple[int, int]]:

@@ -57,7 +57,12 @@ def _border(workload: Workload, share: float) -> float:
 def check_objective(
     parts: Parts, cluster: Machine, objective: Objective, role: str = "objective"
 ) -> None:
-    """Raise where an objective asks for jobs that a part of the log does not have."""
+    """Raise where an objective asks for jobs that a part of the log does not have, or for none."""
+    if not objective.terms:
+        raise MetricError(
+            f"{role} '{objective}' names no metric, so all policies are equally good at it. Name "
+            "one, for example mean_wait."
+        )
     names = {"learning": parts.learning}
     if parts.held_out is not None:
         names |= {"held-out": parts.held_out}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from queuesmith.base.checks import seeded
+from queuesmith.base.errors import UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
@@ -94,6 +95,11 @@ def tune(
     """
     generator = seeded(seed)
     chosen = make_method(method) if isinstance(method, str) else method
+    if not isinstance(chosen, Method):
+        raise UsageError(
+            f"the method is {method!r}, but it must be a name or a method. Give for example "
+            "'pittsburgh'."
+        )
     starving = None if longest_wait is None else NobodyStarves(longest_wait)
     wanted = as_objective(objective)
     guards = as_guards(no_worse, bound=wanted.bound)

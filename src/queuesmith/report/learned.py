@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from queuesmith.learning.conclusion import gain
 from queuesmith.learning.result import Tuned
 from queuesmith.learning.verdict import Verdict
 from queuesmith.policy.rules import FuzzyRules
@@ -153,20 +154,15 @@ def _worth(tuned: Tuned, *said: str) -> str:
 
 def _sentence(tuned: Tuned) -> str:
     """Say what the learning did; what it is worth on other jobs, the conclusion says."""
-    seen = tuned.learning.improvement["baseline"]
-    fixed = tuned.learning.improvement["best_fixed"]
+    easy, fixed = (
+        gain(tuned.learning, part, with_interval=False) for part in ("baseline", "best_fixed")
+    )
     text = (
         f"{tuned.method} judged {tuned.evaluations:,} policies. For {tuned.objective}, the one it "
-        f"learned is {_better(seen)} than FCFS with EASY and {_better(fixed)} than "
+        f"learned is {easy} than FCFS with EASY and {fixed} than "
         f"{tuned.best_fixed}, the best fixed strategy, on the jobs it learned from."
     )
     return text if tuned.held_out else f"{text} It was not judged on other jobs."
-
-
-def _better(gain: Interval | None) -> str:
-    if gain is None:
-        return "better or worse by a share that is not defined"
-    return f"{abs(gain.value):.1f} % {'better' if gain.value >= 0 else 'worse'}"
 
 
 def _table(tuned: Tuned) -> str:

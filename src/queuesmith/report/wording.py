@@ -144,9 +144,10 @@ def verdict(comparison: Comparison) -> str:
         return "There is nothing to compare: a single replay is shown."
     against = _opponent(comparison, metric, best)
     sentences = [_difference(comparison, metric, best, against)]
-    if _overlap(comparison, metric, best, against):
+    equal = comparison.values[best][metric] == comparison.values[against][metric]
+    if not equal and _overlap(comparison, metric, best, against):
         sentences.append("Their confidence intervals overlap, so the difference may be chance.")
-    sentences.append(_further(comparison, best))
+    sentences.append(_further(comparison, best, f"{best} is" if equal else "It is also"))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -184,15 +185,16 @@ def _overlap(comparison: Comparison, metric: str, one: str, other: str) -> bool:
     return a.low <= b.high and b.low <= a.high
 
 
-def _further(comparison: Comparison, best: str) -> str:
-    """Say who is best in the other metrics, each policy once."""
+def _further(comparison: Comparison, best: str, own: str) -> str:
+    """Say who is best in the other metrics, each policy once; nobody where all are equal."""
     won: dict[str, list[str]] = {best: []}
     for metric in comparison.metrics[1:]:
         winners = comparison.winners(metric)
+        if len(winners) == len(comparison.simulated):
+            continue
         won.setdefault(best if best in winners else winners[0], []).append(metric_title(metric))
     sentences = [
-        f"{policy if policy != best else 'It'} is {'also ' if policy == best else ''}best in "
-        f"{_listed(titles)}."
+        f"{own if policy == best else f'{policy} is'} best in {_listed(titles)}."
         for policy, titles in won.items()
         if titles
     ]

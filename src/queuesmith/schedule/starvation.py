@@ -64,7 +64,7 @@ def group_waits(schedule: Schedule) -> dict[str, GroupWaits]:
     >>> from queuesmith import demo_workload, simulate
     >>> waits = group_waits(simulate(demo_workload(), policy="fcfs+easy"))
     >>> waits["1"].beyond_a_week
-    0
+    63
     """
     jobs, found = schedule.workload, {}
     wait = schedule.wait.astype(np.float64)
