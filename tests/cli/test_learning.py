@@ -73,6 +73,16 @@ def test_roll_learns_again_each_month(run, jobs):
     assert "999 origins of 0.25 days need more than 250" in run(*words[:-1], "999").err
 
 
+def test_roll_says_what_was_learned_for_and_whether_it_was_worth_it(run, jobs):
+    words = ("roll", jobs, "--cores", "256", *QUICK, "--days", "0.25", "--origins", "1")
+    shown = run(*words).out
+    assert "Learned for mean_wait" in shown
+    assert " of 1 months" in shown
+    found = json.loads(run(*words, "--format", "json").out)
+    assert found["conclusion"] in " ".join(shown.split())
+    assert found["fidelity"] is None
+
+
 def test_a_report_can_be_written(run, jobs, tmp_path):
     page = tmp_path / "tuned.html"
     outcome = run("tune", jobs, "--cores", "256", *QUICK, "--report", page)

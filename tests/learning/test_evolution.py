@@ -127,6 +127,7 @@ def test_patience_counts_afresh_after_a_success_and_after_a_new_start():
         ({"rules": 0}, UsageError),
         ({"rules": 2.5}, UsageError),
         ({"seeded": -1}, UsageError),
+        ({"seeded": 4}, UsageError),
         ({"restart_after": 0}, UsageError),
         ({"step": -0.1}, UsageError),
         ({"features": ("luck",)}, PolicyError),

@@ -4,7 +4,7 @@ import pytest
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.learning.evolution import Pittsburgh
-from queuesmith.learning.rolling import roll
+from queuesmith.learning.rolling import roll, rolling_conclusion
 from tests.learning.test_tune import busy_log
 
 TINY = Pittsburgh(generations=1, parents=2, offspring=2, rules=2)
@@ -38,6 +38,13 @@ def test_a_month_without_jobs_of_a_group_that_counts_has_no_gain(log):
     assert empty.row()["over fcfs+easy (%)"] is None
     assert empty.row()["jobs judged"] > 0
     assert [origin.to_dict()["next"] is None for origin in (judged, empty)] == [False, True]
+    assert " of 1 months" in rolling_conclusion([judged, empty])
+    assert "nothing says" in rolling_conclusion([empty])
+
+
+def test_a_day_that_is_not_whole_is_not_rounded(log):
+    (origin,) = roll(log, cores=16, method=TINY, days=6.5, origins=1)
+    assert origin.row()["learned up to day"] == origin.day
 
 
 def test_a_log_that_is_too_short_is_refused(log):

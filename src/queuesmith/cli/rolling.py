@@ -12,16 +12,25 @@ from queuesmith.cli.options import (
     LogOptions,
     MachineOptions,
     Seed,
+    TruthOptions,
     own_metric,
     with_options,
 )
-from queuesmith.cli.output import Format, print_json, print_rows, progress, tell_changes
+from queuesmith.cli.output import (
+    Format,
+    print_json,
+    print_rows,
+    print_sentences,
+    progress,
+    tell_changes,
+)
 
 
 @with_options
 def roll(
     log: LogOptions,
     machine: MachineOptions,
+    truth: TruthOptions,
     learner: LearnerOptions,
     objective: Annotated[
         str | None, typer.Option(help="As for tune; by default mean_wait.")
@@ -39,28 +48,41 @@ def roll(
     format: FormatOption = Format.table,
 ) -> None:
     """Learn on months 1 to k, judge on month k + 1: what learning again each month would bring."""
-    from queuesmith.learning.rolling import roll
+    from queuesmith.cluster.fitting import jobs_that_fit
+    from queuesmith.learning.rolling import roll, rolling_conclusion
+    from queuesmith.report.caution import is_untrue, refusal
+    from queuesmith.study.grading import grade_of
 
     wanted = None if objective is None else own_metric(objective)
     chosen, limit = learner.method(method, None), wait_factor(longest_wait)
     workload = log.read()
+    cluster = truth.cluster(workload, machine, log)
+    workload = truth.constrained(workload, cluster, log)
+    fitting = jobs_that_fit(workload, cluster, strict=log.strict)
+    tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
+    graded = grade_of(fitting, cluster, truth.today)
     with progress(f"learning {origins} times", quiet=log.quiet) as report:
         found = roll(
-            workload,
-            machine.cluster(workload),
+            fitting,
+            cluster,
             wanted,
             chosen,
             days=days,
             origins=origins,
             longest_wait=limit,
-            strict=log.strict,
             seed=seed,
             workers=workers,
             progress=report,
         )
-    tell_changes(workload, quiet=log.quiet, since=len(workload.changes))
-    rows = [origin.row() for origin in found]
+    untrue = is_untrue(graded) and not truth.although_untrue
+    said = refusal(graded) if untrue and graded is not None else rolling_conclusion(found)
     if format is Format.json:
-        print_json({"origins": [origin.to_dict() for origin in found]})
+        told = None if graded is None else graded.to_dict()
+        rows = [origin.to_dict() for origin in found]
+        print_json({"origins": rows, "fidelity": told, "conclusion": said})
+    elif format is Format.csv:
+        print_rows([origin.row() for origin in found], format)
     else:
-        print_rows(rows, format)
+        print_sentences(f"Learned for {found[0].tuned.goal}.")
+        print_rows([origin.row() for origin in found], format)
+        print_sentences("" if graded is None else graded.sentence, said)

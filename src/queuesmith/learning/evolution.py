@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from queuesmith.base.checks import whole_number
+from queuesmith.base.errors import UsageError
 from queuesmith.learning.encoding import Vector
 from queuesmith.learning.method import Best, Learning, RuleBases, WholeRuleBases
 from queuesmith.learning.species import Brood, Mutation, Species
@@ -69,6 +70,11 @@ class Evolution(RuleBases):
         whole_number("the number of offspring", self.offspring, 1, "Give for example 21.")
         whole_number("the number of generations", self.generations, 0, "Give for example 40.")
         whole_number("the number of seeded parents", self.seeded, 0, "Give for example 1.")
+        if self.seeded > self.parents:
+            raise UsageError(
+                f"the number of seeded parents is {self.seeded}, but there are {self.parents} "
+                "parents in all. Give at most as many, or more parents."
+            )
         if self.restart_after is not None:
             whole_number("restart_after", self.restart_after, 1, "Give for example 10.")
         _ = self.mutation  # what is wrong is told now
@@ -155,7 +161,7 @@ class Pittsburgh(Evolution, WholeRuleBases):
         return best.policy
 
     def _founders(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> list[Vector]:
-        known = [p for p in ranked if p in self.offered][: min(self.seeded, self.parents)]
+        known = [p for p in ranked if p in self.offered][: self.seeded]
         playing = [self.encoding.playing(self.offered.index(p), generator) for p in known]
         others = range(self.parents - len(playing))
         return playing + [self.encoding.random(generator) for _ in others]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -64,12 +65,12 @@ class Origin:
         """Return a row of a table; gains in per cent, None where there are none; waits in days."""
         waits = self.next.waits
         return {
-            "learned up to day": round(self.day),
+            "learned up to day": _days(self.day),
             "jobs learned from": len(self.tuned.learning.learned),
             "jobs judged": len(self.next.learned),
             "best fixed": self.tuned.best_fixed,
-            "over fcfs+easy (%)": self._gain("baseline"),
-            "over best fixed (%)": self._gain("best_fixed"),
+            "over fcfs+easy (%)": _rounded(self.gain("baseline")),
+            "over best fixed (%)": _rounded(self.gain("best_fixed")),
             **{
                 f"longest wait (d), {part.replace('_', ' ')}": round(
                     max(each.longest for each in waits[part].values()) / DAY, 2
@@ -79,9 +80,40 @@ class Origin:
             "beyond a week": sum(each.beyond_a_week for each in waits["learned"].values()),
         }
 
-    def _gain(self, part: str) -> float | None:
-        gain = self.next.improvement_percent[part] if self.is_valued else None
-        return None if gain is None else round(gain, 2)
+    def gain(self, part: str) -> float | None:
+        """By how many per cent it is better than the `baseline` or the `best_fixed` strategy.
+
+        None where the objective has no value there.
+        """
+        return self.next.improvement_percent[part] if self.is_valued else None
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)
+
+
+def _days(day: float) -> float:
+    """A day of the log, as a whole number where it is one."""
+    return int(day) if day == int(day) else round(day, 2)
+
+
+def rolling_conclusion(origins: Sequence[Origin]) -> str:
+    """Say in how many months learning again was worth it."""
+    gains = [gain for each in origins if (gain := each.gain("best_fixed")) is not None]
+    if not gains:
+        return (
+            "No month has jobs of every group that the objective names, so nothing says what "
+            "learning again would bring."
+        )
+    better, middle = sum(gain > 0 for gain in gains), median(gains)
+    side = "better" if middle >= 0 else "worse"
+    told = (
+        f"What was learned up to then is better than the best fixed strategy in {better} of "
+        f"{len(gains)} months, in the middle one {abs(middle):.1f} % {side}."
+    )
+    if 2 * better <= len(gains):
+        return f"{told} The best fixed strategy needs no learning: learning again is not worth it."
+    return f"{told} So few months say little about the next one."
 
 
 def roll(
