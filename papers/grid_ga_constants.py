@@ -6,6 +6,7 @@
     python -m papers.grid_ga_constants several --seconds 20
     python -m papers.grid_ga_constants ends --seconds 15
     python -m papers.grid_ga_constants walks --seconds 12
+    python -m papers.grid_ga_constants mixed --seconds 10
     python -m papers.grid_ga_constants annealing --seconds 10
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
@@ -15,7 +16,9 @@ so again and again, each time for so many seconds and as many to mend pairs (`AN
 `several` lets two workers divide pairs, or one of them begin anew (`SEVERAL`); `ends` changes how
 annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
 `walks` changes its habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was
-better by more than chance, so they stayed. All search as one worker of `exact` does.
+better by more than chance, so they stayed; `mixed` sets short walks, each from two good mappings
+mixed, beside one long walk (`SETTLED`, and `SIZE` in `elite`). All search as one worker of `exact`
+does.
 `annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
 processor.
 """
@@ -34,9 +37,10 @@ from queuesmith.grid.etc import generate_etc
 from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.column_search import ColumnSearch, Ending
+from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import Machines, greedy
+from queuesmith.grid.exact.run import Machines, greedy, new_run
 from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
@@ -72,7 +76,18 @@ CHANGES = (
     ("reach", 3.0),
     ("reach", 0.3),
 )
-WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "annealing")
+#: Short walks: the seconds without success after which one ends, and how many mappings are kept;
+#: and the instances they are tried on.
+MIXED = ((0.15, 8), (0.15, 16), (0.5, 8))
+MIXED_ON = (
+    ("u_i_lohi", 1102),
+    ("u_i_hihi", 1101),
+    ("u_s_hihi", 1101),
+    ("u_s_lohi", 1102),
+    ("u_c_hihi", 1101),
+    ("u_i_lolo", 1101),
+)
+WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "mixed", "annealing")
 #: Steps of annealing for each job of a child; no child has more than a million in all.
 ANNEALINGS = (100, 500, 2000)
 
@@ -97,6 +112,8 @@ def main() -> None:
         rows = [ends(seed, asked.seconds) for seed in SEEDS]
     elif asked.what == "walks":
         rows = walks(asked.kinds or WALK_KINDS, asked.seconds)
+    elif asked.what == "mixed":
+        rows = mixed(asked.seconds)
     elif asked.what == "annealing":
         rows = [annealing(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     else:
@@ -222,6 +239,36 @@ def walked(bound: Bound, seconds: float, habits: Sequence[Habits]) -> float:
     """Return the gap that a worker is left with that divides pairs from the LP's mapping on."""
     start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
     return gap(bound, divided(bound, start, seconds, habits)[0])
+
+
+def mixed(seconds: float) -> list[dict[str, object]]:
+    """Return the gaps of one long walk, and of short ones from two good mappings mixed."""
+    bounds = {
+        each: lower_bound(generate_etc(each[0], *SIZES[0], seed=each[1])) for each in MIXED_ON
+    }
+    rows: list[dict[str, object]] = []
+    for how in (None, *MIXED):
+        gaps = {
+            kind: walked(bound, seconds, WALKS)
+            if how is None
+            else walked_often(bound, seconds, *how)
+            for (kind, _), bound in bounds.items()
+        }
+        row: dict[str, object] = {"walks": "one" if how is None else f"{how[0]:g} s, {how[1]} kept"}
+        row |= {kind: f"{each:.3f}" for kind, each in gaps.items()}
+        row["mean"] = f"{fmean(gaps.values()):.3f}"
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def walked_often(bound: Bound, seconds: float, settled: float, size: int) -> float:
+    """Return the gap that one worker is left with after many short walks, without solvers."""
+    makespan.SETTLED = settled
+    run = new_run(bound.matrix, seconds, 1, 1, None, None, time.thread_time)
+    run.bound, run.elite = bound, Elite(size)
+    makespan._search(run, seconds)
+    return gap(bound, run.incumbent.value)
 
 
 def annealing(kind: str, seconds: float) -> dict[str, object]:

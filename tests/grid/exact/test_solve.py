@@ -15,6 +15,7 @@ from queuesmith.grid.exact import flowtime as flowtime_module
 from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
+from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.pair_search import Both
 from queuesmith.grid.exact.run import greedy, new_run
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
@@ -144,6 +145,26 @@ def test_with_several_machines_a_worker_begins_anew(monkeypatch: pytest.MonkeyPa
     assert found.gap_percent is not None
     assert found.gap_percent < 1.0
     assert len(begun) == len(set(begun)) >= 1
+
+
+def test_on_few_machines_walks_begin_from_two_mappings_mixed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(makespan_module, "SETTLED", 0.01)
+    monkeypatch.setattr(makespan_module, "MIP_COLUMNS", 0)
+    crossed: list[bool] = []
+    real = Elite.cross
+
+    def watched(elite: Elite, chance: np.random.Generator) -> Any:
+        mixed = real(elite, chance)
+        crossed.append(mixed is not None)
+        return mixed
+
+    monkeypatch.setattr(Elite, "cross", watched)
+    found = verify(solve_exact(_random(400, 4), seconds=2, workers=2))
+    assert found.gap_percent is not None
+    assert found.gap_percent < 0.1
+    assert any(crossed)
 
 
 def test_one_machine_takes_all_jobs() -> None:
