@@ -1,6 +1,7 @@
 """Run the benchmarks named on the command line, or all of them."""
 
 import sys
+from collections.abc import Callable
 
 from benchmarks import (
     choosing,
@@ -20,7 +21,7 @@ from benchmarks import (
 
 #: These take what follows their name as their own: how far, which policies, which verbs.
 WITH_ARGUMENTS = {"deep-queues": deep_queues.main, "command-line": command_line.main}
-BENCHMARKS = {
+BENCHMARKS: dict[str, Callable[[], None]] = {
     "replay": replay.main,
     "own-orders": replay.own_orders,
     "workers": replay.workers,

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from queuesmith import lublin
+from queuesmith import Workload, lublin
 from queuesmith.environment import SchedulingEnvironment
 from queuesmith.testing.twin_environment import TwinEpisode
 
@@ -39,7 +39,7 @@ def _play(environment: SchedulingEnvironment) -> int:
     return steps
 
 
-def _plain(log: object, easy: bool) -> int:
+def _plain(log: Workload, easy: bool) -> int:
     chance, steps = np.random.default_rng(1), 0
     twin = TwinEpisode(log, CORES, easy)
     while twin.waiting:

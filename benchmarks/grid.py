@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from tests.grid.heuristics.heuristic_twins import TWINS
 
@@ -27,11 +28,11 @@ def heuristics() -> None:
     small = generate_etc("u_i_hihi", 256, 16)
     rows, ready = small.times.tolist(), small.ready.tolist()
     for name in HEURISTICS:
-        slow = seconds(lambda name=name: TWINS[name](rows, ready, range(small.jobs)), 1)
-        quick = seconds(lambda name=name: map_by_heuristic(small, name), 5)
+        slow = seconds(partial(TWINS[name], rows, ready, range(small.jobs)), 1)
+        quick = seconds(partial(map_by_heuristic, small, name), 5)
         for kind in KINDS:
             matrix = generate_etc(kind, 4096, 128)
-            took = seconds(lambda name=name, matrix=matrix: map_by_heuristic(matrix, name), 3)
+            took = seconds(partial(map_by_heuristic, matrix, name), 3)
             verdict = "met" if took <= TARGET else "MISSED"
             print(
                 f"{name:<12} {kind} 4,096 x 128: {took:.3f} CPU s, "

@@ -5,6 +5,7 @@ import io
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +34,11 @@ def main() -> None:
             path = Path(folder) / "log.swf.gz"
             qs.write(synthetic(200_000), path)
         log = qs.read(path)
-        bare = seconds(lambda: bare_parse(path))
+        bare = seconds(partial(bare_parse, path))
         for suffix in (".swf.gz", ".swf", ".csv", ".parquet"):
             copy = Path(folder) / f"copy{suffix}"
-            out = seconds(lambda copy=copy: qs.write(log, copy))
-            back = seconds(lambda copy=copy: qs.read(copy))
+            out = seconds(partial(qs.write, log, copy))
+            back = seconds(partial(qs.read, copy))
             print(
                 f"{suffix:<9} {len(log):,} jobs: written in {out:.2f} s, read in {back:.2f} s "
                 f"({len(log) / back:,.0f} jobs/s, {back / bare:.1f} x the bare parsing of SWF)"

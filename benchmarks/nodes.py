@@ -5,7 +5,9 @@ import time
 import numpy as np
 
 import queuesmith as qs
+from benchmarks.timing import seconds_of
 from queuesmith.cluster import Cluster, NodeCluster, NodeKind
+from queuesmith.cluster.hostlist import expanded
 from queuesmith.engine.simulate import Replay
 from queuesmith.workload.workload import Ints
 
@@ -19,9 +21,11 @@ def machine(nodes: int = NODES) -> NodeCluster:
     large, accelerated = nodes // 10, nodes // 20
     return NodeCluster(
         (
-            NodeKind(f"n[1-{nodes - large - accelerated}]", CORES, memory=192_000),
-            NodeKind(f"m[1-{large}]", CORES, memory=768_000, weight=5),
-            NodeKind(f"g[1-{accelerated}]", CORES, memory=384_000, gres={"gpu": 4}, weight=10),
+            NodeKind(expanded(f"n[1-{nodes - large - accelerated}]"), CORES, memory=192_000),
+            NodeKind(expanded(f"m[1-{large}]"), CORES, memory=768_000, weight=5),
+            NodeKind(
+                expanded(f"g[1-{accelerated}]"), CORES, memory=384_000, gres={"gpu": 4}, weight=10
+            ),
         ),
         name="a large machine",
     )
@@ -43,8 +47,8 @@ def year_of_jobs(
     cores = np.where(shared, 2 ** random.integers(0, 6, jobs), np.where(gpu, 12, CORES * asked))
     memory = np.where(shared, 2_000 * 2 ** random.integers(0, 3, jobs), 3_500)
     work = random.lognormal(8.0, 1.5, jobs)
-    runtime = work * load * seconds * nodes * CORES / float((work * cores).sum())
-    runtime = np.clip(runtime, 1, 7 * 86_400).astype(np.int64)
+    wanted = work * load * seconds * nodes * CORES / float((work * cores).sum())
+    runtime = np.clip(wanted, 1, 7 * 86_400).astype(np.int64)
     extra: dict[str, Ints] = {
         "requested_nodes": asked,
         "most_nodes": asked,
@@ -67,8 +71,8 @@ def _asked_for(runtime: Ints, random: np.random.Generator) -> Ints:
     """Return walltimes as users write them: quarters of an hour, hours, days."""
     wanted = runtime * random.uniform(1, 10, len(runtime))
     steps = np.array([900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 2 * 86_400, 2**40])
-    rounded = steps[np.searchsorted(steps, wanted)]
-    return np.maximum(np.minimum(rounded, 7 * 86_400), runtime)
+    rounded: Ints = steps[np.searchsorted(steps, wanted)]
+    return rounded.clip(runtime, 7 * 86_400)
 
 
 def show(log: qs.Workload, nodes: NodeCluster, policy: str) -> None:
@@ -77,7 +81,7 @@ def show(log: qs.Workload, nodes: NodeCluster, policy: str) -> None:
     began = time.process_time()
     schedule = replay.run()
     seconds = time.process_time() - began
-    pool = Replay(log, Cluster(nodes.cores), policy).run().seconds
+    pool = seconds_of(Replay(log, Cluster(nodes.cores), policy).run())
     rate, beside = len(log) / seconds, len(log) / pool
     print(
         f"{log.name:<32}{policy:<22}{rate:>10,.0f} jobs/s{seconds:>9.1f} s"

@@ -21,7 +21,7 @@ import numpy as np
 from papers.claims import Claim
 from papers.kept_pieces import KeptPieces
 from papers.pictures import keep_pictures, write_page
-from papers.study import RESULTS, ROOT, data_folder, markdown, mean_and_half
+from papers.study import RESULTS, ROOT, data_folder, keep_page, markdown, mean_and_half
 from queuesmith import Workload, read, simulate, verify
 from queuesmith.figures.style import style
 from queuesmith.knobs import Knobs, SweepResult, TaskJobs, choose, knapsack, quick_search, sweep
@@ -56,7 +56,8 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=None)
     asked = parser.parse_args()
     log = read(data_folder("traces") / INTREPID)
-    kept, figures = KeptPieces(asked.kept), {}
+    kept = KeptPieces(asked.kept)
+    figures: dict[str, Any] = {}
     quick = [workflow(figures), shares(figures), sizes(figures)]
     slow = {
         "figure 6": lambda: intrepid_50(log),
@@ -72,9 +73,7 @@ def main() -> None:
     pictures = keep_pictures(figures, asked.out)
     text = INTRODUCTION.format(claims=markdown([claim.row() for claim in claims]))
     text += "\n".join([*(found[0] for found in quick), *parts, pictures]) + "\n"
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(text, encoding="utf-8")
-    print(text)
+    keep_page(text, asked.out)
     if asked.figures is not None:
         write_page(figures.values(), asked.figures, title="Dynamic prioritisation: figures 2 to 6")
 
@@ -175,8 +174,8 @@ def _halved(times: dict[Knobs, list[float]]) -> Claim:
 
 
 def _rank_correlation(one: Any, other: Any) -> float:
-    ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (one, other)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    first, second = (np.argsort(np.argsort(values, kind="stable")) for values in (one, other))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 # -- figures 4 and 5 -------------------------------------------------------------------------------

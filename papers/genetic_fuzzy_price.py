@@ -9,7 +9,7 @@ from typing import Any
 from papers.genetic_fuzzy_approaches import APPROACHES, BEFORE_THE_GUARD, CHOSEN_ON
 from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
 from papers.genetic_fuzzy_results import GROUPS, Results
-from papers.study import markdown
+from papers.study import section
 
 Row = dict[str, object]
 
@@ -43,7 +43,7 @@ def waits(results: Sequence[Results]) -> str:
         "that were chosen on these very logs, for f plus a wall where the utilization falls: it is "
         "kept as a warning."
     )
-    return f"## What groups pay\n\n{note}\n\n{markdown(rows)}"
+    return section("What groups pay", note, rows)
 
 
 def _wait_row(results: Results, name: str, values: dict[str, Any]) -> Row:
@@ -101,7 +101,7 @@ def held_out(results: Sequence[Results]) -> str:
         f"most often breaks it: {_summed(of_thirteen)}. The last columns are longest waits in days "
         "on jobs not seen, as above."
     )
-    return f"## Held out\n\n{note}\n\n{markdown(rows)}"
+    return section("Held out", note, rows)
 
 
 def _summed(counts: Mapping[str, Sequence[bool]]) -> str:
@@ -154,7 +154,7 @@ def extensions(results: Sequence[Results]) -> str:
         "EASY's, waits of up to a day apart. Asked is the smaller of the paper's figure and "
         f"{ASKED:.0%} of *alone*. Reached in {reached} of {len(rows)} rows. {chosen}"
     )
-    return f"## Extensions of ours\n\n{note}\n\n{markdown(rows)}"
+    return section("Extensions of ours", note, rows)
 
 
 def cost(results: Sequence[Results]) -> str:
@@ -182,7 +182,7 @@ def cost(results: Sequence[Results]) -> str:
         "of one run, median of the seeds, reading the log and judging included; made on a machine "
         "with other work beside, and partly before replays of rule bases became faster."
     )
-    return f"## What it cost\n\n{note}\n\n{markdown(rows)}"
+    return section("What it cost", note, rows)
 
 
 def missing(results: Sequence[Results]) -> str:

@@ -9,7 +9,7 @@ from papers import genetic_fuzzy_logs as logs
 from papers.genetic_fuzzy_runs import Runs
 from papers.genetic_fuzzy_worth import OBJECTIVE
 from papers.kept_pieces import KeptPieces
-from papers.study import markdown
+from papers.study import section
 from queuesmith.learning.methods import make_method
 from queuesmith.learning.rolling import roll
 
@@ -56,4 +56,4 @@ def rolling_table(kept: KeptPieces) -> str:
         "have no gain."
     )
     shown = [{k: "-" if value is None else value for k, value in row.items()} for row in rows]
-    return f"## Learned again each month\n\n{note}\n\n{markdown(shown)}"
+    return section("Learned again each month", note, shown)

@@ -11,7 +11,7 @@ from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
 from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_runs import kept_results
 from papers.kept_pieces import KeptPieces
-from papers.study import markdown
+from papers.study import section
 
 #: The settings beside the first: other jobs become wider, or as many jobs as the paper has.
 OTHERS = (Scaling(1), Scaling(0, paper_jobs=True))
@@ -29,7 +29,7 @@ def other_scalings(kept: KeptPieces, fronts: Path) -> str:
         "median and range. Held out: over the best of the thirteen on the first 70 %, median of "
         "the seeds."
     )
-    return f"## The logs scaled in another way\n\n{note}\n\n{markdown(rows)}"
+    return section("The logs scaled in another way", note, rows)
 
 
 def _rows(how: Scaling, results: Sequence[Results]) -> list[dict[str, object]]:

@@ -188,7 +188,7 @@ def least_objective(jobs: qs.Workload, cores: int) -> float:
     together works on one job at a time, always one of the group with the largest constant (Goemans
     1996: mean busy times). Jobs of other groups are left out, which can only help.
     """
-    area = jobs.cores.astype(float) * jobs.runtime
+    area: NDArray[np.float64] = jobs.cores.astype(np.float64) * jobs.runtime
     total = {group: float(area[jobs.group == group].sum()) for group in WEIGHTS}
     rate = {group: WEIGHTS[group] / total[group] for group in WEIGHTS if total[group] > 0}
     weight = area * np.array([rate.get(group, 0.0) for group in jobs.group.tolist()])

@@ -8,7 +8,7 @@ from typing import Any
 from papers.genetic_fuzzy_logs import PAPER_JOBS
 from papers.genetic_fuzzy_paper import LEARNERS, TABLE_3, TABLE_4
 from papers.genetic_fuzzy_results import GROUPS, Results, Spread
-from papers.study import markdown
+from papers.study import markdown, section
 
 Row = dict[str, object]
 
@@ -38,7 +38,7 @@ def jobs_after_scaling(results: Sequence[Results]) -> str:
         "at hand; the study takes them where they lie in the data folder (`--logs "
         "'LANL uncleaned,SDSC 95'`). `--paper-jobs` scales to the paper's numbers of jobs."
     )
-    return f"## Table 2: jobs\n\n{note}\n\n{markdown(rows)}"
+    return section("Table 2: jobs", note, rows)
 
 
 def improvements(results: Sequence[Results]) -> str:
@@ -68,7 +68,7 @@ def improvements(results: Sequence[Results]) -> str:
         "under group order with EASY. A learner that is not better than the best of the thirteen "
         "fixed strategies has learned nothing that one could not look up."
     )
-    return f"## PITTS improves the objective\n\n{note}\n\n{markdown(rows)}"
+    return section("PITTS improves the objective", note, rows)
 
 
 def _why(found: Spread | None, fixed: float, paper: float | None) -> str:
@@ -101,7 +101,7 @@ def rivals(results: Sequence[Results]) -> str:
         "systems outperform it; CCA is a little better than PITTS on CTC.* Per cent over EASY, "
         "median and range. Why PROB gains less here was not examined."
     )
-    return f"## PROB, PITTS and CCA\n\n{note}\n\n{markdown(rows)}"
+    return section("PROB, PITTS and CCA", note, rows)
 
 
 def utilization(results: Sequence[Results]) -> str:
@@ -128,7 +128,7 @@ def utilization(results: Sequence[Results]) -> str:
         "1 only the first start and the last end count, which hardly move over months; that says "
         "nothing of who waits how long."
     )
-    return f"## The utilization remains constant\n\n{note}\n\n{markdown(rows)}"
+    return section("The utilization remains constant", note, rows)
 
 
 def groups(results: Sequence[Results]) -> str:
@@ -148,7 +148,7 @@ def groups(results: Sequence[Results]) -> str:
         "*The paper, table 4: AWRT 1 and 2 get better, groups 3 to 5 pay.* Improvement over EASY "
         "in per cent, of the run that is the median of its seeds; of two the worse."
     )
-    return f"## Who gains and who pays\n\n{note}\n\n{markdown(rows)}"
+    return section("Who gains and who pays", note, rows)
 
 
 def _group_row(results: Results, name: str, values: dict[str, Any]) -> Row:
@@ -183,7 +183,7 @@ def front_distance(results: Sequence[Results]) -> str:
         "and, where it inserts jobs, all jobs to come, so it lies lower than one of schedules that "
         "an on-line scheduler could make; the paper's was searched by other heuristics."
     )
-    return f"## The front is almost reached\n\n{note}\n\n{markdown(rows)}" if rows else ""
+    return section("The front is almost reached", note, rows) if rows else ""
 
 
 def absolute(results: Sequence[Results]) -> str:

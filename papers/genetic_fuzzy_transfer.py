@@ -11,7 +11,7 @@ from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_runs import Runs
 from papers.genetic_fuzzy_worth import worth
 from papers.kept_pieces import KeptPieces
-from papers.study import markdown
+from papers.study import section
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.rulebase import rule_base_from
 
@@ -53,4 +53,4 @@ def transfer_table(results: Sequence[Results], kept: KeptPieces) -> str:
         "PITTS, first seed, learned on all of one log: improvement of f over EASY on another in "
         "per cent, in brackets over the best of the thirteen fixed strategies there."
     )
-    return f"## Learned on one log, judged on others\n\n{note}\n\n{markdown(rows)}"
+    return section("Learned on one log, judged on others", note, rows)

@@ -31,7 +31,7 @@ from papers.grid_ga_runs import (
 )
 from papers.grid_ga_tables import WORK, Summary
 from papers.pictures import keep_pictures, write_page
-from papers.study import RESULTS, ROOT
+from papers.study import RESULTS, ROOT, keep_page
 
 #: What can be made, in the order in which it is.
 PARTS = ("work", *COLUMNS, "figures", "exact", "flowtime", "front")
@@ -53,9 +53,7 @@ def main() -> None:
         pieces.exact(name, "makespan")
     if not asked.pieces:
         text = page(Summary(pieces, asked.instances, asked.early), asked)
-        asked.out.parent.mkdir(parents=True, exist_ok=True)
-        asked.out.write_text(text, encoding="utf-8")
-        print(text)
+        keep_page(text, asked.out)
 
 
 def arguments() -> argparse.Namespace:

@@ -34,13 +34,14 @@ from statistics import fmean
 
 from papers.study import markdown, mean_and_half
 from queuesmith.grid.etc import generate_etc
+from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.column_search import ColumnSearch, Ending
 from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import Machines, greedy, new_run
+from queuesmith.grid.exact.run import greedy, new_run
 from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
@@ -143,10 +144,20 @@ def makespan_steps(kind: str) -> dict[str, object]:
     return row
 
 
+def beginning(kind: str, size: tuple[int, int]) -> tuple[dict[str, object], list[Bound]]:
+    """Return the beginning of a row, and the bounds of the instances that it tells of."""
+    row: dict[str, object] = {"kind": kind, "size": f"{size[0]} x {size[1]}"}
+    return row, [lower_bound(generate_etc(kind, *size, seed=seed)) for seed in SEEDS]
+
+
+def first_mapping(bound: Bound) -> Machines:
+    """Return where a search begins: the bound, rounded, or else the greedy mapping."""
+    return greedy(bound.matrix) if bound.rounded is None else bound.rounded
+
+
 def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
     """Return the mean gap to the bound for each part of the time spent along columns."""
-    row: dict[str, object] = {"kind": kind, "size": f"{size[0]} x {size[1]}"}
-    bounds = [lower_bound(generate_etc(kind, *size, seed=seed)) for seed in SEEDS]
+    row, bounds = beginning(kind, size)
     for part in PARTS:
         gaps = [100 * (searched(bound, part, seconds) / bound.value - 1) for bound in bounds]
         row[f"columns {part:.0%}"] = f"{sum(gaps) / len(gaps):.3f}"
@@ -156,12 +167,11 @@ def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, objec
 
 def anew(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
     """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
-    row: dict[str, object] = {"kind": kind, "size": f"{size[0]} x {size[1]}"}
-    bounds = [lower_bound(generate_etc(kind, *size, seed=seed)) for seed in SEEDS]
+    row, bounds = beginning(kind, size)
     for along, mend in ROUNDS:
         gaps = []
         for bound in bounds:
-            start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+            start = first_mapping(bound)
             found = []
             for turn in range(round(seconds / (along + mend))):
                 search = ColumnSearch(bound, start, seed=turn)
@@ -196,7 +206,7 @@ def ends(seed: int, seconds: float) -> dict[str, object]:
     """Return the gap of a large instance for each way in which annealing along columns ends."""
     row: dict[str, object] = {"kind": LARGE_KIND, "seed": seed}
     bound = lower_bound(generate_etc(LARGE_KIND, *LARGE, seed=seed))
-    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    start = first_mapping(bound)
     for end in ENDS:
         column_search.ENDINGS = (end, end)
         search = ColumnSearch(bound, start, seed=1)
@@ -237,7 +247,7 @@ def walks(kinds: Sequence[str], seconds: float) -> list[dict[str, object]]:
 
 def walked(bound: Bound, seconds: float, habits: Sequence[Habits]) -> float:
     """Return the gap that a worker is left with that divides pairs from the LP's mapping on."""
-    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    start = first_mapping(bound)
     return gap(bound, divided(bound, start, seconds, habits)[0])
 
 
@@ -288,7 +298,7 @@ def annealing(kind: str, seconds: float) -> dict[str, object]:
 
 def searched(bound: Bound, part: float, seconds: float) -> float:
     """Return the makespan that a worker finds that spends some part of its time along columns."""
-    start = greedy(bound.matrix) if bound.rounded is None else bound.rounded
+    start = first_mapping(bound)
     if not part:
         return divided(bound, start, seconds)[0]
     first, best = divided(bound, start, FIRST * seconds)

@@ -18,7 +18,7 @@ from papers.multicluster_figures import all_figures
 from papers.multicluster_runs import SIZES, Pieces
 from papers.multicluster_tables import Summary
 from papers.pictures import keep_pictures, write_page
-from papers.study import RESULTS, ROOT
+from papers.study import RESULTS, ROOT, keep_page
 
 
 def main() -> None:
@@ -36,9 +36,7 @@ def main() -> None:
     summary = Summary(pieces, asked.seeds, asked.mip_seconds)
     figures = all_figures(summary)
     text = page(summary, asked) + keep_pictures(figures, asked.out) + "\n"
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(text, encoding="utf-8")
-    print(text)
+    keep_page(text, asked.out)
     if asked.figures is not None:
         write_page(figures.values(), asked.figures, title="Multi-clusters")
 

@@ -59,7 +59,7 @@ def queues() -> list[dict[str, object]]:
 def favoured(kind: str, heuristic: str) -> dict[str, object]:
     """Return on how many queues a heuristic is best or tied, and alone, and how far from `oas`."""
     best = alone = 0
-    above = []
+    above: list[float] = []
     for seed in QUEUE_SEEDS:
         queue = generate_queue(kind, seed=seed)
         ends = {n: last_end(place_by_heuristic(FEDERATION, queue, n)) for n in PAPER_HEURISTICS}

@@ -249,8 +249,8 @@ class Summary:
 
     def _oas_good(self, method: str, says: str) -> Claim:
         won = total = 0
-        for found in self.workloads.values():
-            for piece in found:
+        for pieces in self.workloads.values():
+            for piece in pieces:
                 best = min(piece[name.upper()]["makespan"] for name in PAPER_HEURISTICS)
                 won += piece[method]["makespan"] <= best
                 total += 1

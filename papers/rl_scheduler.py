@@ -36,7 +36,7 @@ from papers.rl_scheduler_runs import (
     judged,
     published_sequences,
 )
-from papers.study import RESULTS, ROOT, markdown
+from papers.study import RESULTS, ROOT, keep_page, markdown
 from queuesmith.policy import Order
 
 
@@ -52,9 +52,7 @@ def main() -> None:
     if not asked.only_kept:
         learn_all(kept, asked.rules)
     parts = [INTRODUCTION, cells(), same_sequences(kept), not_seen(kept), CAVEATS]
-    text = "\n\n".join(parts) + "\n"
-    asked.out.write_text(text, encoding="utf-8")
-    print(text)
+    keep_page("\n\n".join(parts) + "\n", asked.out)
 
 
 def learn_all(kept: KeptPieces, rules: Sequence[str]) -> None:

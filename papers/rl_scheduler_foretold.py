@@ -57,7 +57,8 @@ class Past:
         rows = self._jobs[start : start + LENGTH, 2:5]
         used = {row: self._share(row, start) for row in set(map(tuple, rows.tolist()))}
         shares = np.array([used[row] for row in map(tuple, rows.tolist())])
-        return np.log(np.maximum(rows[:, 0], 1)) + shares
+        logarithms: Values = np.log(np.maximum(rows[:, 0], 1)) + shares
+        return logarithms
 
     def _share(self, row: tuple[int, ...], before: int) -> float:
         for kind in _kinds(*row):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -170,7 +171,7 @@ def for_later(log: str, rules: str, kept: KeptPieces, *, only_kept: bool) -> lis
     found = [
         _learned(
             f"{log}, held out, {RULES[rules]}, seed {seed}",
-            lambda seed=seed: make(seed),  # type: ignore[misc]
+            partial(make, seed),
             kept,
             only_kept,
         )
@@ -181,13 +182,15 @@ def for_later(log: str, rules: str, kept: KeptPieces, *, only_kept: bool) -> lis
 
 def for_periods(log: str, rules: str, kept: KeptPieces, *, only_kept: bool) -> list[Learned] | None:
     """Return what was learned before each period, from the first seed; None if one is missing."""
+
+    def make(starts: Sequence[int]) -> Learned:
+        return learn(rules, sequences(log, starts), SEEDS[0], FOR_LATER)
+
     found = []
     for number, starts in enumerate(period_starts(len(columns(log))), 1):
         learned = _learned(
             f"{log}, before period {number} of {PERIODS}, {RULES[rules]}, seed {SEEDS[0]}",
-            lambda starts=starts: learn(  # type: ignore[misc]
-                rules, sequences(log, starts["learned"]), SEEDS[0], FOR_LATER
-            ),
+            partial(make, starts["learned"]),
             kept,
             only_kept,
         )

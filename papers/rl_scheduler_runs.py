@@ -37,13 +37,15 @@ def wfp3_as_published(job: Job) -> float:
 def unicep_as_published(job: Job) -> float:
     """UNICEP with -1 for the present moment, as in their code."""
     wait = -1 - job.submit + 1e-15
-    return wait / (np.log2(job.cores + 1e-15) * job.walltime)
+    log_cores: float = np.log2(job.cores + 1e-15)
+    return wait / (log_cores * job.walltime)
 
 
 def unicep_mended(job: Job, now: int) -> float:
     """UNICEP with the present moment; their tiny number instead of a serial job's logarithm."""
     wait = now - job.submit + 1e-15
-    return wait / (np.log2(job.cores + 1e-15) * job.walltime)
+    log_cores: float = np.log2(job.cores + 1e-15)
+    return wait / (log_cores * job.walltime)
 
 
 HEURISTICS = {
@@ -89,7 +91,8 @@ def read_columns(name: str) -> Columns:
     runtime = np.where(runtime == -1, 10, runtime)
     walltime = np.where(walltime == -1, runtime, walltime)
     jobs = np.stack([submit, runtime, walltime, np.maximum(allocated, requested), user], axis=1)
-    return jobs[runtime != 0].astype(np.int64)
+    kept: Columns = jobs[runtime != 0].astype(np.int64)
+    return kept
 
 
 class JobSequence:

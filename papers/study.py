@@ -1,4 +1,4 @@
-"""What all studies share: where the real data lies, and how tables are kept."""
+"""What all studies share: where the real data lies, and how tables and pages are kept."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ def markdown(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(str(row.get(head, "-")) for head in heads) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def section(title: str, note: str, rows: Sequence[Mapping[str, object]]) -> str:
+    """Return a section of a page: its title, what the table tells, and the table."""
+    return f"## {title}\n\n{note}\n\n{markdown(rows)}"
+
+
+def keep_page(text: str, path: Path) -> None:
+    """Write the page of a study, and print it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(text)
 
 
 def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:

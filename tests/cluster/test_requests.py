@@ -13,7 +13,8 @@ from queuesmith.cluster import (
 )
 from queuesmith.cluster.features import nodes_with
 from queuesmith.cluster.fitting import fitting
-from queuesmith.cluster.requests import gpu_types, job_requests, node_arrays
+from queuesmith.cluster.node_arrays import gpu_types, node_arrays
+from queuesmith.cluster.requests import job_requests
 from queuesmith.cluster.sources import machine_from
 from queuesmith.workload.events import parse_events
 from queuesmith.workload.files import read

@@ -20,7 +20,7 @@ from queuesmith.cluster import Association, NodeCluster, NodeKind, Partition
 from queuesmith.cluster.features import nodes_with
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.hostlist import folded
-from queuesmith.cluster.requests import node_features
+from queuesmith.cluster.node_arrays import node_features
 from queuesmith.cluster.sources import machine_from
 from queuesmith.engine.inferred_constraints import inferred_constraints
 from queuesmith.schedule import history

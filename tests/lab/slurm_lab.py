@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from queuesmith.cluster.hostlist import expanded
 from tests.lab.daemons import Daemons, free_ports
@@ -128,7 +129,7 @@ class SlurmLab:
             "LANG": "C.UTF-8",
         }
 
-    def __enter__(self) -> SlurmLab:
+    def __enter__(self) -> Self:
         try:
             return self.start()
         except BaseException:
@@ -145,7 +146,7 @@ class SlurmLab:
 
     # -- up and down -------------------------------------------------------------------
 
-    def start(self) -> SlurmLab:
+    def start(self) -> Self:
         """Start all daemons and wait until every node is idle."""
         for name, user in {
             **dict.fromkeys(("etc", "log", "spool"), "root"),

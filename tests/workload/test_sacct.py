@@ -10,7 +10,8 @@ from queuesmith.schedule.schedule import history
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import parse_sacct, peak_cores, read_sacct
 from queuesmith.workload.slurm_text import duration
-from queuesmith.workload.swf import read_swf, write_swf
+from queuesmith.workload.swf import read_swf
+from queuesmith.workload.swf_writing import write_swf
 
 NAMES = (
     "JobID|JobIDRaw|User|Account|Group|Partition|QOS|Submit|Start|End|Elapsed|Timelimit|State"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.workload import Workload
 from queuesmith.workload.files import read, write
-from queuesmith.workload.swf import FIELDS, parse_swf, read_swf, write_swf
+from queuesmith.workload.swf import FIELDS, parse_swf, read_swf
+from queuesmith.workload.swf_writing import write_swf
 
 HEADER = """\
 ; Version: 2.2

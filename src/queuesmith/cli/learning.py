@@ -1,4 +1,4 @@
-"""Commands for learned policies: learn one from a log, and say what it does."""
+"""The command that learns a policy from a log."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cli.group_waits import print_waits
+from queuesmith.cli.learner_options import LearnerOptions, learning_share, wait_factor
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,
     MachineOptions,
-    Quiet,
     Seed,
     TruthOptions,
-    names,
     own_metric,
     with_options,
 )
@@ -33,79 +31,17 @@ from queuesmith.cli.output import (
     print_rows,
     print_sentences,
     print_table,
-    progress,
     tell,
     tell_changes,
 )
 from queuesmith.cli.reporting import typed
 from queuesmith.cli.studies import EngineOptions
-from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
 if TYPE_CHECKING:
     from queuesmith.learning import Tuned
     from queuesmith.learning.course import LearningProgress
     from queuesmith.learning.method import Method
     from queuesmith.schedule.fidelity import Fidelity
-
-#: Options that hold a list.
-LISTS = ("features", "strategies", "orders", "algorithms", "backfills")
-
-
-def _option(help: str) -> Any:
-    return typer.Option(help=help)
-
-
-@dataclass(frozen=True)
-class LearnerOptions:
-    """Parameters of the methods; those not given stay what the method's default is."""
-
-    generations: Annotated[int | None, _option("How many generations.")] = None
-    parents: Annotated[int | None, _option("How many survive a generation.")] = None
-    offspring: Annotated[int | None, _option("How many children a generation has.")] = None
-    rules: Annotated[int | None, _option("How many rules a rule base has.")] = None
-    participations: Annotated[int | None, _option("prob: how often a rule gets each strategy.")] = (
-        None
-    )
-    features: Annotated[str | None, _option("What rules look at, comma-separated.")] = None
-    strategies: Annotated[str | None, _option("What rules choose, comma-separated.")] = None
-    orders: Annotated[str | None, _option("coevolution, dynp: orders to choose from.")] = None
-    algorithms: Annotated[str | None, _option("coevolution: backfills, or greedy.")] = None
-    backfills: Annotated[str | None, _option("priority: backfills to try.")] = None
-    window: Annotated[
-        int | None, _option("Seconds over which the slowdown is averaged; 0 for all.")
-    ] = None
-    step: Annotated[float | None, _option("Strength of mutation at the beginning.")] = None
-    weight_step: Annotated[float | None, _option("The same for weights of rules.")] = None
-    changed: Annotated[
-        float | None, _option("Share of its numbers in which a child may differ from its parent.")
-    ] = None
-    changed_last: Annotated[float | None, _option("The same in the last generation.")] = None
-    seeded: Annotated[
-        int | None, _option("How many first parents play the best fixed strategies.")
-    ] = None
-    restart_after: Annotated[
-        int | None, _option("Begin anew after this many generations without a better policy.")
-    ] = None
-    pairing: Annotated[str | None, _option("coevolution: random or best partners.")] = None
-
-    def method(self, name: str, policy: str | None) -> Method:
-        """Return the method with the parameters that were given.
-
-        Parameters
-        ----------
-        name
-            The method.
-        policy
-            A policy whose parameters are to be tuned; it has a method of its own.
-        """
-        from queuesmith.learning.methods import make_method, method_of_policy
-
-        given: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None:
-                given[field.name] = tuple(names(value)) if field.name in LISTS else value
-        return make_method(name, **given) if policy is None else method_of_policy(policy, **given)
 
 
 @with_options
@@ -173,13 +109,12 @@ def tune(
     """Learn a policy for an objective, and judge it on jobs it did not see."""
     from queuesmith.cluster.fitting import jobs_that_fit
     from queuesmith.learning.tune import as_objective, tune
-    from queuesmith.report.caution import is_untrue
     from queuesmith.schedule.guard import as_guards
     from queuesmith.study.grading import grade_of
 
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
-    share, chosen = _share(split), learner.method(method, policy)
+    share, chosen = learning_share(split), learner.method(method, policy)
     if out is not None and out.suffix == ".conf" and not (policy or "").startswith("slurm"):
         raise UsageError(
             f"'{out}' would hold lines for a slurm.conf, but what is tuned is not slurm(...). "
@@ -223,17 +158,26 @@ def tune(
             although_untrue=truth.although_untrue,
         )
         tell(f"wrote {written}", quiet=log.quiet)
+    _show(tuned, graded, format, although_untrue=truth.although_untrue, quiet=log.quiet)
+
+
+def _show(
+    tuned: Tuned, graded: Fidelity | None, format: Format, *, although_untrue: bool, quiet: bool
+) -> None:
+    """Print what was learned in the format that is asked for, and how fast."""
+    from queuesmith.report.caution import is_untrue
+
     if format is Format.json:
         told = None if graded is None else graded.to_dict()
-        untrue = is_untrue(graded) and not truth.although_untrue
+        untrue = is_untrue(graded) and not although_untrue
         print_json({**tuned.to_dict(), "fidelity": told, "recommended": not untrue})
-    elif format is Format.csv:
+        return
+    if format is Format.csv:
         print_rows(tuned.rows(), format)
     else:
-        print_tuned(tuned, graded, although_untrue=truth.although_untrue)
-    if format is not Format.json:
-        rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
-        tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=log.quiet)
+        print_tuned(tuned, graded, although_untrue=although_untrue)
+    rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
+    tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=quiet)
 
 
 def _write_policy(tuned: Tuned, out: Path) -> None:
@@ -280,136 +224,6 @@ def print_tuned(
         "" if graded is None else graded.sentence,
         tuning_conclusion(tuned, graded, although_untrue=although_untrue),
     )
-
-
-def explain(
-    policy: Annotated[
-        str,
-        typer.Argument(help="A policy as one writes it, or its JSON file, as tune writes it."),
-    ],
-    log: Annotated[
-        Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(help="Number of processors; by default what the log says.")
-    ] = None,
-    smaller: Annotated[
-        Path | None,
-        typer.Option(help="Write a rule base without what the log never needs to this file."),
-    ] = None,
-    trust: Trust = False,
-    format: FormatOption = Format.table,
-    quiet: Quiet = False,
-) -> None:
-    """Say in sentences what a policy does; with a log, what each rule chose in which states."""
-    from queuesmith.policy.rulebase import RuleBased
-    from queuesmith.policy.sentences import explain, sentences
-
-    check_targets(smaller)
-    is_file = policy.endswith(".json") or Path(policy).is_file()
-    known = (
-        loaded_policy(Path(policy), trust=trust) if is_file else chosen_policy(policy, trust=trust)
-    )
-    if smaller is not None and (log is None or not isinstance(known, RuleBased)):
-        raise UsageError(
-            f"--smaller needs a rule base and a log to replay it on, but '{policy}' "
-            f"{'has no log' if log is None else 'is no rule base'}. Name both."
-        )
-    decisions = _decisions(known, log, cores, quiet) if log is not None else None
-    counts = None if decisions is None else decisions.rule_counts
-    if format is Format.table:
-        _print_explained(explain(known, counts), known, decisions)
-    else:
-        rows = [sentence.to_dict() for sentence in sentences(known, counts)]
-        if format is Format.json:
-            print_json({"policy": str(known), "sentences": rows, **_decided(known, decisions)})
-        else:
-            print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
-    if smaller is not None and log is not None:
-        _write_smaller(known, log, cores, smaller, quiet=quiet or format is not Format.table)
-
-
-def _print_explained(text: str, policy: Any, decisions: Any) -> None:
-    """Print a policy in words, and what its rules decided where that is known."""
-    from queuesmith.policy.decided import decided_lines
-
-    print(text)
-    if decisions is None:
-        return
-    print(f"What was chosen, {decisions.count:,} decisions:")
-    for line in decided_lines(policy, decisions.choice_counts, decisions.state_sums):
-        print(line)
-    for strategy, count in decisions.by_strategy().items():
-        if count:
-            print(f"chosen {count:,} times: {strategy}")
-
-
-def _decided(policy: Any, decisions: Any) -> dict[str, Any]:
-    """Return what rules decided, ready for JSON."""
-    from queuesmith.policy.decided import decided_rules, idle_rules
-
-    if decisions is None:
-        return {"chosen": {}, "decided": [], "never_decided": {}}
-    often = {name: count for name, count in decisions.by_strategy().items() if count}
-    rules = decided_rules(policy, decisions.choice_counts, decisions.state_sums)
-    return {
-        "chosen": often,
-        "decided": [rule.to_dict() for rule in rules],
-        "never_decided": dict(idle_rules(policy, decisions.choice_counts)),
-    }
-
-
-def _write_smaller(policy: Any, log: Path, cores: int | None, path: Path, *, quiet: bool) -> None:
-    """Write a rule base that does the same on the log with fewer rules, and say what is gone."""
-    from queuesmith.learning.smaller import smaller
-    from queuesmith.workload.files import read
-
-    found = smaller(policy, read(log), cores=cores)
-    found.policy.save(path)
-    if not quiet:
-        print_sentences(str(found))
-    tell(f"wrote {path}", quiet=quiet)
-
-
-def _decisions(policy: Any, log: Path, cores: int | None, quiet: bool) -> Any:
-    """Replay a log; return how its rules decided, or None where the policy has none."""
-    from queuesmith.engine.decisions import RuleDecisions
-    from queuesmith.study import simulate_many
-    from queuesmith.workload.files import read
-
-    workload = read(log)
-    with progress(f"replaying {policy}", quiet=quiet) as report:
-        schedule = simulate_many(workload, None, [policy], cores=cores, progress=report)[0]
-    tell_changes(schedule.workload, quiet=quiet)
-    return schedule.decisions if isinstance(schedule.decisions, RuleDecisions) else None
-
-
-def wait_factor(text: str) -> float | None:
-    """Read how many times as long as before groups may wait; None for no limit."""
-    from queuesmith.schedule.starvation import NobodyStarves
-
-    if text.strip().lower() == "none":
-        return None
-    try:
-        return NobodyStarves(float(text)).factor
-    except ValueError:
-        raise UsageError(
-            f"--longest-wait is '{text}', but it must be a number of 1 or more, or none for no "
-            "limit. Give for example 2."
-        ) from None
-
-
-def _share(split: str) -> float | None:
-    """Read the share of the log to learn on."""
-    if split.strip().lower() in ("none", "all"):
-        return None
-    try:
-        return float(split)
-    except ValueError:
-        raise UsageError(
-            f"--split is '{split}', but it must be a share between 0 and 1, or none. "
-            "Give for example 0.7."
-        ) from None
 
 
 @contextmanager

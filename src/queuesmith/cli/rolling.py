@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from queuesmith.cli.learning import LearnerOptions, wait_factor
+from queuesmith.cli.learner_options import LearnerOptions, wait_factor
 from queuesmith.cli.options import (
     FormatOption,
     LogOptions,

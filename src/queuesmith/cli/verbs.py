@@ -28,7 +28,7 @@ FUNCTIONS = {
     "metrics": "replays",
     "tune": "learning",
     "roll": "rolling",
-    "explain": "learning",
+    "explain": "explaining",
     "sweep": "sweeps",
     "knobs": "sweeps",
     "retune": "sweeps",

@@ -10,16 +10,10 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.cluster.alike import numbered
 from queuesmith.cluster.cluster import Cluster
 from queuesmith.cluster.features import Mask
+from queuesmith.cluster.node_arrays import NodeArrays, gpu_types, node_arrays
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.preemption import preempts
-from queuesmith.cluster.requests import (
-    JobRequests,
-    NodeArrays,
-    gpu_types,
-    job_requests,
-    node_arrays,
-    unknown_partition,
-)
+from queuesmith.cluster.requests import JobRequests, job_requests, unknown_partition
 from queuesmith.workload import Workload
 from queuesmith.workload.preempted import joined_runs
 from queuesmith.workload.requests import partition_column

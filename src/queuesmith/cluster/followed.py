@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from queuesmith.base.words import so_many
 from queuesmith.cluster.licenses import licenses_or_none, machine_licenses
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Limits
+from queuesmith.cluster.node_arrays import reservations
 from queuesmith.cluster.preemption import SUSPEND, TYPES, mode_words, preempts
-from queuesmith.cluster.requests import reservations
 from queuesmith.workload import Workload
 from queuesmith.workload.preempted import PREEMPTED
 from queuesmith.workload.requests import label_texts

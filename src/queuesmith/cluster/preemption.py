@@ -12,8 +12,9 @@ from queuesmith.base.errors import ClusterError
 from queuesmith.base.registry import no_such
 from queuesmith.cluster.features import Mask
 from queuesmith.cluster.limits import QualityOfService
+from queuesmith.cluster.node_arrays import node_arrays
 from queuesmith.cluster.nodes import Partition
-from queuesmith.cluster.requests import JobRequests, node_arrays
+from queuesmith.cluster.requests import JobRequests
 from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:

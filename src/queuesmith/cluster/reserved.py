@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from queuesmith.cluster.requests import JobRequests, reservations
+from queuesmith.cluster.node_arrays import reservations
+from queuesmith.cluster.requests import JobRequests
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 

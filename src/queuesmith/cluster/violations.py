@@ -12,14 +12,9 @@ import numpy as np
 
 from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import LimitTable
+from queuesmith.cluster.node_arrays import gpu_types, node_arrays, reservations
 from queuesmith.cluster.outages import Outage
-from queuesmith.cluster.requests import (
-    JobRequests,
-    gpu_types,
-    job_requests,
-    node_arrays,
-    reservations,
-)
+from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:

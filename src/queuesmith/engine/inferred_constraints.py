@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
-from queuesmith.cluster.requests import node_arrays, node_features
+from queuesmith.cluster.node_arrays import node_arrays, node_features
 from queuesmith.engine.passed_over import PassedOver, Starts
 from queuesmith.policy.slurm import Slurm
 from queuesmith.workload import Workload

@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import (
-    JobRequests,
-    NodeArrays,
-    most_pieces,
-    node_arrays,
-)
+from queuesmith.cluster.node_arrays import NodeArrays, node_arrays
+from queuesmith.cluster.requests import JobRequests, most_pieces
 from queuesmith.cluster.reserved import from_reservations, reservation_numbers
 from queuesmith.engine.cancelled import cancel_times, in_order_of_cancels
 from queuesmith.engine.kernels.constants import NEVER, NOBODY

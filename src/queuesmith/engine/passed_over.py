@@ -18,7 +18,8 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.inference.history import JobHistory
 from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.cluster.node_arrays import node_arrays
+from queuesmith.cluster.requests import job_requests
 from queuesmith.engine.standing import QueueStanding
 from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.cluster import NodeCluster
-from queuesmith.cluster.requests import JobRequests, NodeArrays
+from queuesmith.cluster.node_arrays import NodeArrays
+from queuesmith.cluster.requests import JobRequests
 from queuesmith.cluster.reserved import reservation_numbers
 from queuesmith.engine.kernels.constants import NEVER
 from queuesmith.engine.kernels.slurm_sets import MASK

@@ -6,7 +6,8 @@ import numpy as np
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import job_requests, most_pieces, node_arrays, reservations
+from queuesmith.cluster.node_arrays import node_arrays, reservations
+from queuesmith.cluster.requests import job_requests, most_pieces
 from queuesmith.cluster.reserved import from_reservations
 from queuesmith.engine.cancelled import in_order_of_cancels
 from queuesmith.engine.kernels.slurm_state import (

@@ -11,7 +11,8 @@ from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.billing import billing_weights
 from queuesmith.cluster.limit_table import counted_amounts
 from queuesmith.cluster.limits import share_tree
-from queuesmith.cluster.requests import JobRequests, node_arrays
+from queuesmith.cluster.node_arrays import node_arrays
+from queuesmith.cluster.requests import JobRequests
 from queuesmith.engine.kernels.slurm_state import FairShares
 from queuesmith.policy.slurm_settings import SlurmSettings
 from queuesmith.workload import Workload

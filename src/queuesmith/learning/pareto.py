@@ -6,13 +6,10 @@ theirs it is an approximation: no schedule of it is proven to be the best of its
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,12 +17,12 @@ from numpy.typing import NDArray
 
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import MetricError, UsageError
-from queuesmith.base.extras import extra_library
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.compiled.pareto import undominated
 from queuesmith.learning.course import LearningProgress
+from queuesmith.learning.nsga_library import ALGORITHMS, NsgaSearch
 from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
 from queuesmith.learning.offline_front import Front, Point, losses, measure
 from queuesmith.learning.split import Parts, check_objective
@@ -46,7 +43,6 @@ Floats = NDArray[np.float64]
 SEVEN_OBJECTIVES = (*(f"awrt[{group}]" for group in range(1, GROUPS + 1)), "awrt", "utilization")
 #: The paper's: user group 1 before user group 2 before all others (section 5).
 GROUP_OBJECTIVE = "10*awrt[1] + 4*awrt[2]"
-ALGORITHMS = ("nsga3", "nsga2")
 
 
 @dataclass(frozen=True)
@@ -190,123 +186,30 @@ def _search(
         return [point.to_dict() for point in offline.measured(recipes, worth)]
 
     found: list[Point] = []
-    conversation = _Conversation(search, offline, len(names), generator)
-    while conversation.goes_on:
-        vectors = conversation.ask()
+    nsga = NsgaSearch(
+        search.algorithm,
+        _first_vectors(search, offline, generator),
+        len(names),
+        generations=search.generations,
+        seed=int(generator.integers(2**31)),
+    )
+    while nsga.goes_on:
+        vectors = nsga.ask()
         round = rounds.next(fingerprint(vectors.tolist()), partial(points_of, vectors))
         points = [Point(**answer) for answer in round.answers]
-        conversation.tell(np.array([losses(point.values, names) for point in points]))
+        nsga.tell(np.array([losses(point.values, names) for point in points]))
         found += points
         watch.note(points, round)
     return found
 
 
-class _Conversation:
-    """An algorithm of pymoo that is asked for vectors and told their losses."""
-
-    def __init__(
-        self,
-        search: FrontSearch,
-        offline: OfflineSchedules,
-        objectives: int,
-        generator: np.random.Generator,
-    ) -> None:
-        extra_library("pymoo", "tune", "the front")
-        from pymoo.core.problem import Problem
-
-        chance = generator.random((search.population, offline.length))
-        known = offline.known_vectors()[: search.population // 2]
-        first = np.array([*known, *chance])[: search.population]
-        self._problem = Problem(n_var=offline.length, n_obj=objectives, xl=0.0, xu=1.0)
-        self._algorithm = _algorithm(search, objectives, first)
-        self._algorithm.setup(
-            self._problem,
-            termination=("n_gen", search.generations),
-            seed=int(generator.integers(2**31)),
-        )
-        self._asked: Any = None
-
-    @property
-    def goes_on(self) -> bool:
-        return bool(self._algorithm.has_next())
-
-    def ask(self) -> Floats:
-        self._asked = self._algorithm.ask()
-        return np.asarray(self._asked.get("X"), dtype=np.float64)
-
-    def tell(self, values: Floats) -> None:
-        from pymoo.core.evaluator import Evaluator
-        from pymoo.problems.static import StaticProblem
-
-        Evaluator().eval(StaticProblem(self._problem, F=values), self._asked)
-        self._algorithm.tell(infills=self._asked)
-
-
-def _algorithm(search: FrontSearch, objectives: int, first: Floats) -> Any:
-    """Return the algorithm, and let pymoo import no more than it needs: SciPy takes 0.4 s."""
-    shared = {
-        "pop_size": search.population,
-        "sampling": first,
-        "eliminate_duplicates": _no_equals(),
-    }
-    if search.algorithm == "nsga2":
-        from pymoo.algorithms.moo.nsga2 import NSGA2
-
-        return NSGA2(**shared)
-    from pymoo.algorithms.moo.nsga3 import NSGA3
-
-    _find_distances_alone()
-    return NSGA3(_directions(objectives, search.population), **shared)
-
-
-def _no_equals() -> Any:
-    """Return what lets no vector into a population twice; pymoo's own imports scipy.spatial."""
-    from pymoo.core.duplicate import DuplicateElimination
-
-    class NoEquals(DuplicateElimination):  # type: ignore[misc]
-        def _do(self, population: Any, others: Any, is_equal: Any) -> Any:
-            met = set() if others is None else set(map(bytes, others.get("X")))
-            for place, vector in enumerate(map(bytes, population.get("X"))):
-                is_equal[place] |= vector in met
-                if others is None:
-                    met.add(vector)
-            return is_equal
-
-    return NoEquals()
-
-
-def _find_distances_alone() -> None:
-    """Let pymoo find the one function that NSGA-III asks for without importing all of them.
-
-    A version of pymoo that keeps its functions elsewhere finds it by itself.
-    """
-    name = "calc_perpendicular_distance"
-    try:
-        loader = import_module("pymoo.functions").FunctionLoader.get_instance()
-        kind = "compiled" if loader.is_compiled else "standard"
-        distances = getattr(import_module(f"pymoo.functions.{kind}.{name}"), name)
-        find = type(loader).load
-    except (ImportError, AttributeError):
-        return
-
-    def load(asked: str | None = None, mode: str | None = None) -> Any:
-        return distances if (asked, mode) == (name, "auto") else find(loader, asked, mode)
-
-    loader.load = load
-
-
-def _directions(objectives: int, most: int) -> Floats:
-    """Return evenly spread reference directions, as many as the population has room for.
-
-    They are Das and Dennis's: all ways to divide a whole of equal parts among the objectives.
-    """
-    parts = 1
-    while math.comb(objectives + parts, parts + 1) <= most:
-        parts += 1
-    places = parts + objectives - 1
-    walls = itertools.combinations(range(places), objectives - 1)
-    ends = np.array([(-1, *between, places) for between in walls], np.float64)
-    return (np.diff(ends, axis=1) - 1) / parts
+def _first_vectors(
+    search: FrontSearch, offline: OfflineSchedules, generator: np.random.Generator
+) -> Floats:
+    """Return the first generation: known schedules, up to half of it, and others at random."""
+    chance = generator.random((search.population, offline.length))
+    known = offline.known_vectors()[: search.population // 2]
+    return np.array([*known, *chance])[: search.population]
 
 
 class _Watch:

@@ -14,7 +14,7 @@ from queuesmith.base.registry import no_such
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.features import nodes_with
 from queuesmith.cluster.fitting import jobs_that_fit
-from queuesmith.cluster.requests import node_features
+from queuesmith.cluster.node_arrays import node_features
 from queuesmith.engine.inferred_constraints import can_infer, inferred_constraints
 from queuesmith.policy import AnyPolicy, Slurm, as_policy
 from queuesmith.schedule.fidelity import INFERRED

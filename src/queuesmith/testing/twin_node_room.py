@@ -13,7 +13,8 @@ import numpy as np
 
 from queuesmith.cluster import NodeCluster
 from queuesmith.cluster.limit_table import LimitTable
-from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.cluster.node_arrays import node_arrays
+from queuesmith.cluster.requests import job_requests
 from queuesmith.cluster.reserved import from_reservations, reservation_numbers
 from queuesmith.engine.cancelled import cancel_times
 from queuesmith.testing.twin import Task, tasks_of

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 from queuesmith.cluster import NodeCluster, Outage
-from queuesmith.cluster.requests import job_requests, node_arrays
+from queuesmith.cluster.node_arrays import node_arrays
+from queuesmith.cluster.requests import job_requests
 from queuesmith.cluster.reserved import reservation_numbers
 from queuesmith.engine.slurm_nodes import by_name
 from queuesmith.workload import Workload

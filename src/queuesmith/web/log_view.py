@@ -26,7 +26,8 @@ from queuesmith.web.parts import (
 )
 from queuesmith.web.state import Filters, PageState
 from queuesmith.workload import Workload
-from queuesmith.workload.describe import COLOUR, figure_data, panels, runtime_ticks
+from queuesmith.workload.drawing import COLOUR, panels, runtime_ticks
+from queuesmith.workload.figure_data import figure_data
 
 #: What a filter is called, and what may stand there.
 FIELDS = {

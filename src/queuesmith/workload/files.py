@@ -13,7 +13,8 @@ from queuesmith.workload.clean import Overrun
 from queuesmith.workload.dependencies import with_dependencies
 from queuesmith.workload.events import parse_events
 from queuesmith.workload.sacct import parse_sacct
-from queuesmith.workload.swf import parse_swf, write_swf
+from queuesmith.workload.swf import parse_swf
+from queuesmith.workload.swf_writing import write_swf
 from queuesmith.workload.tables import (
     check_parquet,
     parse_csv,

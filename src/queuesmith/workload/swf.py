@@ -1,4 +1,4 @@
-"""The Standard Workload Format of the Parallel Workloads Archive, plain or gzipped.
+"""Reads the Standard Workload Format of the Parallel Workloads Archive, plain or gzipped.
 
 One line a job, 18 numbers a line, -1 for "unknown"; header lines start with a semicolon. See
 https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
@@ -6,7 +6,6 @@ https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -14,16 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import WorkloadError
-from queuesmith.base.files import (
-    AnyPath,
-    check_text,
-    decoded,
-    log_name,
-    read_bytes,
-    write_bytes,
-)
+from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
 from queuesmith.workload.clean import Overrun, RawLog, clean, told_cancelled
 from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.swf_header import facts_of, labels_of
 from queuesmith.workload.workload import Change, Ints, Workload
 
 #: The 18 fields of a line, in their order; those that are no core column become extra columns.
@@ -53,15 +46,10 @@ TIMES = ("submit", "wait", "runtime", "requested_time", "think_time")
 AMOUNTS = ("cpu_time", "used_memory", "requested_memory")
 #: The largest whole number up to which a float is exact.
 LARGEST_EXACT = 2**53
-LARGEST_LABEL = 100_000
 
 #: How Slurm's final states are written in the status field; every other state is a failure (0).
 STATUS_OF_STATE = {"COMPLETED": 1, "CANCELLED": 5}
 CANCELLED = STATUS_OF_STATE["CANCELLED"]
-
-_HEADER_LINE = re.compile(r"\s*;\s*([A-Za-z]+)\s*:\s*(.*?)\s*")
-_NUMBERED_NAME = re.compile(r"([0-9]{1,6})\s+(.+)")
-_LEADING_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 def read_swf(
@@ -104,14 +92,14 @@ def parse_swf(
     lines = check_text(data, path, "the Standard Workload Format").splitlines()
     header = tuple(decoded(line) for line in lines if line.lstrip().startswith(b";"))
     fields, rounded = _columns(_numbers(lines, path), lines, path)
-    facts = _facts(header)
+    facts = facts_of(header)
     log = RawLog(
         **{key: fields[key] for key in CORE_FIELDS},
         requested_time=fields["requested_time"],
         requested_cores=fields["requested_cores"],
         allocated_cores=fields["allocated_cores"],
         extra={**_extra(fields), "rounded": rounded},
-        labels=_labels(header),
+        labels=labels_of(header),
         name=log_name(path),
         machine_cores=facts.get("maxprocs", facts.get("maxnodes")),
         epoch=facts.get("unixstarttime"),
@@ -123,33 +111,6 @@ def parse_swf(
     mended = int(np.count_nonzero(extra.pop("rounded")))
     reason = "fractions of a second rounded"
     return workload.replaced(extra=extra).noting(Change(reason, mended, dropped=False))
-
-
-def write_swf(workload: Workload, path: AnyPath) -> None:
-    """Write a workload in the Standard Workload Format, gzipped where the name ends in ``.gz``.
-
-    A log that was read from this format is written with its header and with the 18 values it had.
-    Where jobs were changed since, the changed values are written. What is unknown is -1. Submit
-    times below 0, which the format does not have, are moved up together with the epoch.
-
-    Parameters
-    ----------
-    workload
-        The jobs.
-    path
-        The file; it appears only once it is complete.
-    """
-    first = int(workload.submit.min()) if len(workload) else 0
-    if first < 0:
-        workload = workload.shift(-first)
-    columns = [_printable(_field(workload, name)) for name in FIELDS]
-    line = " ".join(["%s"] * len(FIELDS))
-    body = [line % row for row in zip(*columns, strict=True)]
-    text = "\n".join([*_header_to_write(workload), *body, ""])
-    write_bytes(path, text.encode("utf-8", "replace"))
-
-
-# -- the body, read ------------------------------------------------------------------------
 
 
 def _is_job(line: bytes) -> bool:
@@ -259,130 +220,3 @@ def _cancelled_after(fields: dict[str, NDArray[Any]]) -> Ints:
         walltime=fields["requested_time"],
         cores=np.where(requested > 0, requested, allocated),
     )
-
-
-# -- the header, read ----------------------------------------------------------------------
-
-
-def _entries(header: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    for line in header:
-        if match := _HEADER_LINE.fullmatch(line):
-            yield match[1].lower(), match[2]
-
-
-def _facts(header: tuple[str, ...]) -> dict[str, int]:
-    """Return the whole numbers above 0 that the header states; the first of a key counts."""
-    facts: dict[str, int] = {}
-    for key, text in _entries(header):
-        if match := _LEADING_NUMBER.match(text):
-            number = int(match[0])
-            if 0 < number <= LARGEST_TIME:
-                facts.setdefault(key, number)
-    return facts
-
-
-def _labels(header: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    labels = {}
-    for column in ("queue", "partition"):
-        found = (_NUMBERED_NAME.match(text) for key, text in _entries(header) if key == column)
-        names = {int(match[1]): match[2] for match in found if match}
-        names = {number: name for number, name in names.items() if number < LARGEST_LABEL}
-        if names:
-            every = range(max(names) + 1)
-            labels[column] = tuple(names.get(number, str(number)) for number in every)
-    return labels
-
-
-# -- writing -------------------------------------------------------------------------------
-
-
-def _field(workload: Workload, name: str) -> NDArray[Any]:
-    """Return a field as the log had it, or anew where the jobs were changed since."""
-    if name in ("id", "submit", "runtime", "user"):
-        return np.asarray(getattr(workload, name))
-    if name == "wait":
-        return _wait(workload)
-    if name == "requested_time":
-        return _requested_time(workload)
-    if name in ("requested_cores", "allocated_cores"):
-        return _cores(workload, name)
-    if name == "status" and name not in workload.extra:
-        return _status(workload)
-    return _recorded(workload, name)
-
-
-def _recorded(workload: Workload, name: str) -> NDArray[Any]:
-    values = workload.extra.get(name)
-    if values is None or not np.issubdtype(values.dtype, np.number):
-        return np.full(len(workload), -1, dtype=np.int64)
-    if np.issubdtype(values.dtype, np.floating):
-        return np.where(np.isfinite(values), values, -1.0)
-    return values.astype(np.int64)
-
-
-def _wait(workload: Workload) -> NDArray[Any]:
-    # Where arrivals were moved, real_start is gone, and a recorded wait no longer holds.
-    unknown: NDArray[Any] = np.minimum(_recorded(workload, "wait"), -1).astype(np.int64)
-    real_start = workload.extra.get("real_start")
-    if real_start is None or not np.issubdtype(real_start.dtype, np.integer):
-        return unknown
-    return np.where(real_start >= workload.submit, real_start - workload.submit, unknown)
-
-
-def _requested_time(workload: Workload) -> NDArray[Any]:
-    if "requested_time" not in workload.extra:
-        return workload.walltime
-    recorded = _recorded(workload, "requested_time")
-    read_back = np.maximum(np.where(recorded > 0, recorded, 0), workload.runtime)
-    return np.where(read_back == workload.walltime, recorded, workload.walltime)
-
-
-def _cores(workload: Workload, name: str) -> NDArray[Any]:
-    requested = _recorded(workload, "requested_cores")
-    allocated = _recorded(workload, "allocated_cores")
-    if not {"requested_cores", "allocated_cores"} & workload.extra.keys():
-        return workload.cores if name == "requested_cores" else allocated
-    holds = np.where(requested > 0, requested, allocated) == workload.cores
-    return np.where(holds, requested if name == "requested_cores" else allocated, workload.cores)
-
-
-def _status(workload: Workload) -> NDArray[Any]:
-    state, names = workload.extra.get("state"), workload.labels.get("state")
-    if state is None or not names or not np.issubdtype(state.dtype, np.integer):
-        return np.full(len(workload), -1, dtype=np.int64)
-    codes = np.array([STATUS_OF_STATE.get(name, 0) for name in names], dtype=np.int64)
-    known = (state >= 0) & (state < len(codes))
-    return np.where(known, codes[np.clip(state, 0, len(codes) - 1)], -1)
-
-
-def _printable(values: NDArray[Any]) -> list[Any]:
-    if not np.issubdtype(values.dtype, np.floating):
-        return list(values.tolist())
-    return [int(value) if value.is_integer() else value for value in values.tolist()]
-
-
-def _header_to_write(workload: Workload) -> list[str]:
-    lines = [re.sub(r"[\r\n\0]", " ", line) for line in workload.header or _new_header(workload)]
-    lines = [line if line.lstrip().startswith(";") else f"; {line}" for line in lines]
-    facts = _facts(tuple(lines))
-    if facts.get("maxprocs", facts.get("maxnodes")) != workload.machine_cores:
-        lines = _restated(lines, ("maxprocs", "maxnodes"), "MaxProcs", workload.machine_cores)
-    if facts.get("unixstarttime") != workload.epoch:
-        lines = _restated(lines, ("unixstarttime",), "UnixStartTime", workload.epoch)
-    return lines
-
-
-def _new_header(workload: Workload) -> list[str]:
-    lines = ["; Version: 2.2", f"; Computer: {workload.name}", "; Conversion: Queuesmith"]
-    lines += [f"; MaxJobs: {len(workload)}", f"; MaxRecords: {len(workload)}"]
-    for column in ("queue", "partition"):
-        names = workload.labels.get(column, ())
-        lines += [f"; {column.capitalize()}: {i} {name}" for i, name in enumerate(names)]
-    return lines
-
-
-def _restated(lines: list[str], keys: tuple[str, ...], key: str, value: int | None) -> list[str]:
-    """Take lines of the header that no longer hold out, and state the new value."""
-    stale = [bool([1 for found, _ in _entries((line,)) if found in keys]) for line in lines]
-    kept = [line for line, out in zip(lines, stale, strict=True) if not out]
-    return kept if value is None else [*kept, f"; {key}: {value}"]

@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from queuesmith.base.errors import QueuesmithError, ScheduleError, UsageError, WorkloadError
 from queuesmith.grid import EtcMatrix
+from queuesmith.grid.dynamic.generate import generate_scenario, scenario_from_log
+from queuesmith.grid.dynamic.machine_events import MachineEvent, churn
 from queuesmith.grid.dynamic.measures import (
     finished,
     lost_seconds,
@@ -15,13 +17,7 @@ from queuesmith.grid.dynamic.measures import (
     write_attempts,
 )
 from queuesmith.grid.dynamic.replay import IMMEDIATE, Trigger, compare_dynamic, replay_grid
-from queuesmith.grid.dynamic.scenario import (
-    MachineEvent,
-    Scenario,
-    churn,
-    generate_scenario,
-    scenario_from_log,
-)
+from queuesmith.grid.dynamic.scenario import Scenario
 from queuesmith.grid.etc.mapping import machine_of, mapped
 from queuesmith.grid.heuristics.heuristics import HEURISTICS, map_by_heuristic
 from queuesmith.schedule import Schedule

@@ -6,14 +6,9 @@ import pytest
 from queuesmith import Workload
 from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
 from queuesmith.grid import EtcMatrix
-from queuesmith.grid.dynamic.scenario import (
-    MachineEvent,
-    Scenario,
-    churn,
-    generate_scenario,
-    read_machine_events,
-    scenario_from_log,
-)
+from queuesmith.grid.dynamic.generate import generate_scenario, scenario_from_log
+from queuesmith.grid.dynamic.machine_events import MachineEvent, churn, read_machine_events
+from queuesmith.grid.dynamic.scenario import Scenario
 from queuesmith.grid.etc.describe import describe
 
 MATRIX = EtcMatrix([[10, 20], [10, 20]])

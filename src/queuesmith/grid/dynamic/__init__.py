@@ -1,15 +1,10 @@
 """Jobs that arrive over time, machines that join and leave."""
 
+from queuesmith.grid.dynamic.generate import generate_scenario, scenario_from_log
+from queuesmith.grid.dynamic.machine_events import MachineEvent, churn, read_machine_events
 from queuesmith.grid.dynamic.measures import lost_seconds, replay_facts, restarts, write_attempts
 from queuesmith.grid.dynamic.replay import IMMEDIATE, Trigger, compare_dynamic, replay_grid
-from queuesmith.grid.dynamic.scenario import (
-    MachineEvent,
-    Scenario,
-    churn,
-    generate_scenario,
-    read_machine_events,
-    scenario_from_log,
-)
+from queuesmith.grid.dynamic.scenario import Scenario
 
 __all__ = [
     "IMMEDIATE",

@@ -97,7 +97,7 @@ def replay_grid(
     name
         What the result is called; by default after the method.
 
-    >>> from queuesmith.grid.dynamic.scenario import generate_scenario
+    >>> from queuesmith.grid.dynamic.generate import generate_scenario
     >>> len(replay_grid(generate_scenario(20, 3), "mct-at-once").parts)
     20
     """

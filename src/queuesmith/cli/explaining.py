@@ -1,0 +1,124 @@
+"""The command that says what a policy does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from queuesmith.base.errors import UsageError
+from queuesmith.cli.options import FormatOption, Quiet
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    print_sentences,
+    progress,
+    tell,
+    tell_changes,
+)
+from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
+
+
+def explain(
+    policy: Annotated[
+        str,
+        typer.Argument(help="A policy as one writes it, or its JSON file, as tune writes it."),
+    ],
+    log: Annotated[
+        Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="Number of processors; by default what the log says.")
+    ] = None,
+    smaller: Annotated[
+        Path | None,
+        typer.Option(help="Write a rule base without what the log never needs to this file."),
+    ] = None,
+    trust: Trust = False,
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Say in sentences what a policy does; with a log, what each rule chose in which states."""
+    from queuesmith.policy.rulebase import RuleBased
+    from queuesmith.policy.sentences import explain, sentences
+
+    check_targets(smaller)
+    is_file = policy.endswith(".json") or Path(policy).is_file()
+    known = (
+        loaded_policy(Path(policy), trust=trust) if is_file else chosen_policy(policy, trust=trust)
+    )
+    if smaller is not None and (log is None or not isinstance(known, RuleBased)):
+        raise UsageError(
+            f"--smaller needs a rule base and a log to replay it on, but '{policy}' "
+            f"{'has no log' if log is None else 'is no rule base'}. Name both."
+        )
+    decisions = _decisions(known, log, cores, quiet) if log is not None else None
+    counts = None if decisions is None else decisions.rule_counts
+    if format is Format.table:
+        _print_explained(explain(known, counts), known, decisions)
+    else:
+        rows = [sentence.to_dict() for sentence in sentences(known, counts)]
+        if format is Format.json:
+            print_json({"policy": str(known), "sentences": rows, **_decided(known, decisions)})
+        else:
+            print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
+    if smaller is not None and log is not None:
+        _write_smaller(known, log, cores, smaller, quiet=quiet or format is not Format.table)
+
+
+def _print_explained(text: str, policy: Any, decisions: Any) -> None:
+    """Print a policy in words, and what its rules decided where that is known."""
+    from queuesmith.policy.decided import decided_lines
+
+    print(text)
+    if decisions is None:
+        return
+    print(f"What was chosen, {decisions.count:,} decisions:")
+    for line in decided_lines(policy, decisions.choice_counts, decisions.state_sums):
+        print(line)
+    for strategy, count in decisions.by_strategy().items():
+        if count:
+            print(f"chosen {count:,} times: {strategy}")
+
+
+def _decided(policy: Any, decisions: Any) -> dict[str, Any]:
+    """Return what rules decided, ready for JSON."""
+    from queuesmith.policy.decided import decided_rules, idle_rules
+
+    if decisions is None:
+        return {"chosen": {}, "decided": [], "never_decided": {}}
+    often = {name: count for name, count in decisions.by_strategy().items() if count}
+    rules = decided_rules(policy, decisions.choice_counts, decisions.state_sums)
+    return {
+        "chosen": often,
+        "decided": [rule.to_dict() for rule in rules],
+        "never_decided": dict(idle_rules(policy, decisions.choice_counts)),
+    }
+
+
+def _write_smaller(policy: Any, log: Path, cores: int | None, path: Path, *, quiet: bool) -> None:
+    """Write a rule base that does the same on the log with fewer rules, and say what is gone."""
+    from queuesmith.learning.smaller import smaller
+    from queuesmith.workload.files import read
+
+    found = smaller(policy, read(log), cores=cores)
+    found.policy.save(path)
+    if not quiet:
+        print_sentences(str(found))
+    tell(f"wrote {path}", quiet=quiet)
+
+
+def _decisions(policy: Any, log: Path, cores: int | None, quiet: bool) -> Any:
+    """Replay a log; return how its rules decided, or None where the policy has none."""
+    from queuesmith.engine.decisions import RuleDecisions
+    from queuesmith.study import simulate_many
+    from queuesmith.workload.files import read
+
+    workload = read(log)
+    with progress(f"replaying {policy}", quiet=quiet) as report:
+        schedule = simulate_many(workload, None, [policy], cores=cores, progress=report)[0]
+    tell_changes(schedule.workload, quiet=quiet)
+    return schedule.decisions if isinstance(schedule.decisions, RuleDecisions) else None
