@@ -2,8 +2,6 @@
 
     python -m papers.grid_ga_constants steps
     python -m papers.grid_ga_constants columns --seconds 20
-    python -m papers.grid_ga_constants anew --seconds 20
-    python -m papers.grid_ga_constants several --seconds 20
     python -m papers.grid_ga_constants ends --seconds 15
     python -m papers.grid_ga_constants walks --seconds 12
     python -m papers.grid_ga_constants mixed --seconds 10
@@ -11,9 +9,7 @@
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
-`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `anew` lets it begin
-so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
-`several` lets two workers divide pairs, or one of them begin anew (`SEVERAL`); `ends` changes how
+`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `ends` changes how
 annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
 `walks` changes its habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was
 better by more than chance, so they stayed; `mixed` sets short walks, each from two good mappings
@@ -66,8 +62,6 @@ ENDS = (
     Ending(2e4, 0.2, 0.3, 0.002),
 )
 LARGE, LARGE_KIND = (8192, 256), "u_i_hihi"
-#: Seconds along columns and in pairs before a worker begins anew.
-ROUNDS = ((5.0, 2.0), (12.0, 3.0), (25.0, 5.0))
 #: The habits of walks that are changed, and by which factor.
 CHANGES = (
     ("hot", 2.0),
@@ -88,7 +82,7 @@ MIXED_ON = (
     ("u_c_hihi", 1101),
     ("u_i_lolo", 1101),
 )
-WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "mixed", "annealing")
+WHAT = ("steps", "columns", "ends", "walks", "mixed", "annealing")
 #: Steps of annealing for each job of a child; no child has more than a million in all.
 ANNEALINGS = (100, 500, 2000)
 
@@ -103,12 +97,6 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.what == "steps":
         rows = [makespan_steps(kind) for kind in asked.kinds or STEP_KINDS]
-    elif asked.what == "anew":
-        sizes = [SIZES[place] for place in asked.sizes]
-        kinds = itertools.product(sizes, asked.kinds or KINDS)
-        rows = [anew(kind, size, asked.seconds) for size, kind in kinds]
-    elif asked.what == "several":
-        rows = [several(kind, asked.seconds) for kind in asked.kinds or KINDS]
     elif asked.what == "ends":
         rows = [ends(seed, asked.seconds) for seed in SEEDS]
     elif asked.what == "walks":
@@ -163,43 +151,6 @@ def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, objec
         row[f"columns {part:.0%}"] = f"{sum(gaps) / len(gaps):.3f}"
         print(row, flush=True)
     return row
-
-
-def anew(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
-    """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
-    row, bounds = beginning(kind, size)
-    for along, mend in ROUNDS:
-        gaps = []
-        for bound in bounds:
-            start = first_mapping(bound)
-            found = []
-            for turn in range(round(seconds / (along + mend))):
-                search = ColumnSearch(bound, start, seed=turn)
-                found.append(search.run_for(along, clock=time.thread_time))
-                found.append(divided(bound, search.last, mend)[0])
-            gaps.append(gap(bound, min(found)))
-        row[f"{along:g} and {mend:g} s"] = f"{fmean(gaps):.3f}"
-        print(row, flush=True)
-    return row
-
-
-def several(kind: str, seconds: float) -> dict[str, object]:
-    """Return the mean gap of two workers, both in pairs, and where one of them begins anew."""
-    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[0][0]} x {SIZES[0][1]}"}
-    matrices = [generate_etc(kind, *SIZES[0], seed=seed) for seed in SEEDS]
-    for head, makespan.SEVERAL in (("both in pairs", SIZES[0][1]), ("one anew", SIZES[0][1] - 1)):
-        gaps = []
-        for matrix in matrices:
-            run = makespan.minimise_makespan(matrix, seconds, 0, 2, None, None, two_workers)
-            gaps.append(gap(run.bound, run.incumbent.value))
-        row[head] = f"{fmean(gaps):.3f}"
-        print(row, flush=True)
-    return row
-
-
-def two_workers() -> float:
-    """Return the seconds of the processor that each of two workers has had."""
-    return time.process_time() / 2
 
 
 def ends(seed: int, seconds: float) -> dict[str, object]:

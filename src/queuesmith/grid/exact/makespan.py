@@ -33,13 +33,12 @@ WALKS = (
 #: With more machines than this, and a gap above that after the first part of the time, jobs move
 #: along cheap columns for the second part; below, pairs of machines do well.
 MANY, WIDE, FIRST, SECOND = 64, 0.005, 0.1, 0.7
-#: With more machines than this, every second worker begins again and again along cheap columns, for
-#: so many seconds, and then divides pairs for so many: walks from one start end far apart there.
-SEVERAL, ANEW, MEND = 24, 5.0, 2.0
-#: With no more machines than that, a walk that finds nothing better in so many seconds ends, and
-#: the next begins from two good mappings mixed.
+#: With more machines than this, and several workers, no solver takes the time of a search.
+SEVERAL = 24
+#: But for many machines, a walk that finds nothing better in so many seconds ends, and the next
+#: begins from two of the best mappings mixed.
 SETTLED = 0.15
-#: With more, the seconds of a walk before its habits change.
+#: With many machines, the seconds of a walk before its habits change.
 ROUND = 2.5
 #: Rounds after which a worker goes on from the best mapping of all.
 PARTING = 4
@@ -103,12 +102,8 @@ def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
     """Walk until the time is over, in the way that suits the number of machines."""
     if run.matrix.machines > MANY:
         _walk_far(run, which, ends, seed)
-    elif run.matrix.machines <= SEVERAL:
-        _walk_often(run, which, ends, seed)
-    elif which % 2:
-        _walk_anew(run, which, ends, seed)
     else:
-        _walk_pairs(run, run.incumbent.best, which, ends, seed)
+        _walk_often(run, which, ends, seed)
 
 
 def _walk_far(run: ExactRun, which: int, ends: float, seed: int) -> None:
@@ -126,17 +121,17 @@ def _walk_often(run: ExactRun, which: int, ends: float, seed: int) -> None:
     chance = np.random.default_rng(seed)
     start = run.incumbent.best
     for turn in itertools.count(which):
-        search = PairSearch(run.bound, start, seed=int(chance.integers(2**63)))
-        search.behave(WALKS[turn % len(WALKS)])
-        _settle(run, search, ends)
+        _settle(run, start, WALKS[turn % len(WALKS)], ends, int(chance.integers(2**63)))
         if run.incumbent.closed or run.incumbent.spent >= ends:
             return
         mixed = run.elite.cross(chance)
         start = _first_mapping(run) if mixed is None else mixed
 
 
-def _settle(run: ExactRun, search: PairSearch, ends: float) -> None:
-    """Walk until nothing better is found for a while; offer what was found."""
+def _settle(run: ExactRun, start: Machines, habits: Habits, ends: float, seed: int) -> None:
+    """Divide jobs of pairs until nothing better is found for a while; offer what was found."""
+    search = PairSearch(run.bound, start, seed=seed)
+    search.behave(habits)
     before = math.inf
     while search.makespan < before * (1 - TOLERANCE) and run.incumbent.spent < ends:
         before = search.makespan
@@ -144,16 +139,6 @@ def _settle(run: ExactRun, search: PairSearch, ends: float) -> None:
         search.run_for(seconds, lambda: run.incumbent.closed, run.incumbent.clock)
     run.offer(search.machine)
     run.elite.offer(search.machine, search.makespan)
-
-
-def _walk_anew(run: ExactRun, which: int, ends: float, seed: int) -> None:
-    """Begin again and again along cheap columns, each time with other chance."""
-    for turn in itertools.count(1):
-        left = ends - run.incumbent.spent
-        if run.incumbent.closed or left <= 0:
-            return
-        start = _walk_columns(run, min(left, ANEW), seed + 1000 * turn)
-        _walk_pairs(run, start, which, min(ends, run.incumbent.spent + MEND), seed + turn)
 
 
 def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
