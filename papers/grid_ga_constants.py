@@ -2,20 +2,19 @@
 
     python -m papers.grid_ga_constants steps
     python -m papers.grid_ga_constants columns --seconds 20
-    python -m papers.grid_ga_constants anew --seconds 20
-    python -m papers.grid_ga_constants several --seconds 20
     python -m papers.grid_ga_constants ends --seconds 15
     python -m papers.grid_ga_constants walks --seconds 12
+    python -m papers.grid_ga_constants mixed --seconds 10
     python -m papers.grid_ga_constants annealing --seconds 10
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
-`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `anew` lets it begin
-so again and again, each time for so many seconds and as many to mend pairs (`ANEW`, `MEND`);
-`several` lets two workers divide pairs, or one of them begin anew (`SEVERAL`); `ends` changes how
+`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `ends` changes how
 annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
 `walks` changes its habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was
-better by more than chance, so they stayed. All search as one worker of `exact` does.
+better by more than chance, so they stayed; `mixed` sets short walks, each from two good mappings
+mixed, beside one long walk (`SETTLED`, and `SIZE` in `elite`). All search as one worker of `exact`
+does.
 `annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
 processor.
 """
@@ -35,9 +34,10 @@ from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.exact import column_search, lower_bound, makespan
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.column_search import ColumnSearch, Ending
+from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import greedy
+from queuesmith.grid.exact.run import greedy, new_run
 from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
@@ -62,8 +62,6 @@ ENDS = (
     Ending(2e4, 0.2, 0.3, 0.002),
 )
 LARGE, LARGE_KIND = (8192, 256), "u_i_hihi"
-#: Seconds along columns and in pairs before a worker begins anew.
-ROUNDS = ((5.0, 2.0), (12.0, 3.0), (25.0, 5.0))
 #: The habits of walks that are changed, and by which factor.
 CHANGES = (
     ("hot", 2.0),
@@ -73,7 +71,18 @@ CHANGES = (
     ("reach", 3.0),
     ("reach", 0.3),
 )
-WHAT = ("steps", "columns", "anew", "several", "ends", "walks", "annealing")
+#: Short walks: the seconds without success after which one ends, and how many mappings are kept;
+#: and the instances they are tried on.
+MIXED = ((0.15, 8), (0.15, 16), (0.5, 8))
+MIXED_ON = (
+    ("u_i_lohi", 1102),
+    ("u_i_hihi", 1101),
+    ("u_s_hihi", 1101),
+    ("u_s_lohi", 1102),
+    ("u_c_hihi", 1101),
+    ("u_i_lolo", 1101),
+)
+WHAT = ("steps", "columns", "ends", "walks", "mixed", "annealing")
 #: Steps of annealing for each job of a child; no child has more than a million in all.
 ANNEALINGS = (100, 500, 2000)
 
@@ -88,16 +97,12 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.what == "steps":
         rows = [makespan_steps(kind) for kind in asked.kinds or STEP_KINDS]
-    elif asked.what == "anew":
-        sizes = [SIZES[place] for place in asked.sizes]
-        kinds = itertools.product(sizes, asked.kinds or KINDS)
-        rows = [anew(kind, size, asked.seconds) for size, kind in kinds]
-    elif asked.what == "several":
-        rows = [several(kind, asked.seconds) for kind in asked.kinds or KINDS]
     elif asked.what == "ends":
         rows = [ends(seed, asked.seconds) for seed in SEEDS]
     elif asked.what == "walks":
         rows = walks(asked.kinds or WALK_KINDS, asked.seconds)
+    elif asked.what == "mixed":
+        rows = mixed(asked.seconds)
     elif asked.what == "annealing":
         rows = [annealing(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     else:
@@ -148,43 +153,6 @@ def columns(kind: str, size: tuple[int, int], seconds: float) -> dict[str, objec
     return row
 
 
-def anew(kind: str, size: tuple[int, int], seconds: float) -> dict[str, object]:
-    """Return the mean gap to the bound for each length of the rounds in which a worker begins."""
-    row, bounds = beginning(kind, size)
-    for along, mend in ROUNDS:
-        gaps = []
-        for bound in bounds:
-            start = first_mapping(bound)
-            found = []
-            for turn in range(round(seconds / (along + mend))):
-                search = ColumnSearch(bound, start, seed=turn)
-                found.append(search.run_for(along, clock=time.thread_time))
-                found.append(divided(bound, search.last, mend)[0])
-            gaps.append(gap(bound, min(found)))
-        row[f"{along:g} and {mend:g} s"] = f"{fmean(gaps):.3f}"
-        print(row, flush=True)
-    return row
-
-
-def several(kind: str, seconds: float) -> dict[str, object]:
-    """Return the mean gap of two workers, both in pairs, and where one of them begins anew."""
-    row: dict[str, object] = {"kind": kind, "size": f"{SIZES[0][0]} x {SIZES[0][1]}"}
-    matrices = [generate_etc(kind, *SIZES[0], seed=seed) for seed in SEEDS]
-    for head, makespan.SEVERAL in (("both in pairs", SIZES[0][1]), ("one anew", SIZES[0][1] - 1)):
-        gaps = []
-        for matrix in matrices:
-            run = makespan.minimise_makespan(matrix, seconds, 0, 2, None, None, two_workers)
-            gaps.append(gap(run.bound, run.incumbent.value))
-        row[head] = f"{fmean(gaps):.3f}"
-        print(row, flush=True)
-    return row
-
-
-def two_workers() -> float:
-    """Return the seconds of the processor that each of two workers has had."""
-    return time.process_time() / 2
-
-
 def ends(seed: int, seconds: float) -> dict[str, object]:
     """Return the gap of a large instance for each way in which annealing along columns ends."""
     row: dict[str, object] = {"kind": LARGE_KIND, "seed": seed}
@@ -232,6 +200,36 @@ def walked(bound: Bound, seconds: float, habits: Sequence[Habits]) -> float:
     """Return the gap that a worker is left with that divides pairs from the LP's mapping on."""
     start = first_mapping(bound)
     return gap(bound, divided(bound, start, seconds, habits)[0])
+
+
+def mixed(seconds: float) -> list[dict[str, object]]:
+    """Return the gaps of one long walk, and of short ones from two good mappings mixed."""
+    bounds = {
+        each: lower_bound(generate_etc(each[0], *SIZES[0], seed=each[1])) for each in MIXED_ON
+    }
+    rows: list[dict[str, object]] = []
+    for how in (None, *MIXED):
+        gaps = {
+            kind: walked(bound, seconds, WALKS)
+            if how is None
+            else walked_often(bound, seconds, *how)
+            for (kind, _), bound in bounds.items()
+        }
+        row: dict[str, object] = {"walks": "one" if how is None else f"{how[0]:g} s, {how[1]} kept"}
+        row |= {kind: f"{each:.3f}" for kind, each in gaps.items()}
+        row["mean"] = f"{fmean(gaps.values()):.3f}"
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def walked_often(bound: Bound, seconds: float, settled: float, size: int) -> float:
+    """Return the gap that one worker is left with after many short walks, without solvers."""
+    makespan.SETTLED = settled
+    run = new_run(bound.matrix, seconds, 1, 1, None, None, time.thread_time)
+    run.bound, run.elite = bound, Elite(size)
+    makespan._search(run, seconds)
+    return gap(bound, run.incumbent.value)
 
 
 def annealing(kind: str, seconds: float) -> dict[str, object]:

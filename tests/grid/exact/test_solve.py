@@ -15,6 +15,7 @@ from queuesmith.grid.exact import flowtime as flowtime_module
 from queuesmith.grid.exact import makespan as makespan_module
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
+from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.pair_search import Both
 from queuesmith.grid.exact.run import greedy, new_run
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
@@ -128,22 +129,24 @@ def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.Monk
     assert found.gap_percent < 1.0
 
 
-def test_with_several_machines_a_worker_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(makespan_module, "SEVERAL", 3)
-    monkeypatch.setattr(makespan_module, "ANEW", 0.05)
-    monkeypatch.setattr(makespan_module, "MEND", 0.05)
-    begun: list[int] = []
-    real = makespan_module.ColumnSearch
+def test_walks_begin_from_two_mappings_mixed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(makespan_module, "SETTLED", 0.01)
+    monkeypatch.setattr(makespan_module, "MIP_COLUMNS", 0)
+    crossed: list[bool] = []
+    real = Elite.cross
 
-    def watched(*args: Any, seed: int) -> Any:
-        begun.append(seed)
-        return real(*args, seed=seed)
+    def watched(elite: Elite, chance: np.random.Generator) -> Any:
+        mixed = real(elite, chance)
+        crossed.append(mixed is not None)
+        return mixed
 
-    monkeypatch.setattr(makespan_module, "ColumnSearch", watched)
-    found = solve_exact(_random(400, 4), seconds=1, workers=2)
+    monkeypatch.setattr(Elite, "cross", watched)
+    found = verify(solve_exact(_random(400, 4), seconds=2, workers=2))
     assert found.gap_percent is not None
-    assert found.gap_percent < 1.0
-    assert len(begun) == len(set(begun)) >= 1
+    assert found.gap_percent < 0.1
+    assert any(crossed)
 
 
 def test_one_machine_takes_all_jobs() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
+
+import numpy as np
 
 from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.etc.matrix import EtcMatrix
@@ -30,10 +33,12 @@ WALKS = (
 #: With more machines than this, and a gap above that after the first part of the time, jobs move
 #: along cheap columns for the second part; below, pairs of machines do well.
 MANY, WIDE, FIRST, SECOND = 64, 0.005, 0.1, 0.7
-#: With more machines than this, every second worker begins again and again along cheap columns, for
-#: so many seconds, and then divides pairs for so many: walks from one start end far apart there.
-SEVERAL, ANEW, MEND = 24, 5.0, 2.0
-#: Seconds of a walk before its habits change.
+#: With more machines than this, and several workers, no solver takes the time of a search.
+SEVERAL = 24
+#: But for many machines, a walk that finds nothing better in so many seconds ends, and the next
+#: begins from two of the best mappings mixed.
+SETTLED = 0.15
+#: With many machines, the seconds of a walk before its habits change.
 ROUND = 2.5
 #: Rounds after which a worker goes on from the best mapping of all.
 PARTING = 4
@@ -94,27 +99,46 @@ def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
 
 
 def _walk(run: ExactRun, which: int, ends: float, seed: int) -> None:
-    """Walk until the time is over, on many machines along cheap columns, too."""
-    seconds = ends - run.incumbent.spent
-    start = run.incumbent.best
+    """Walk until the time is over, in the way that suits the number of machines."""
     if run.matrix.machines > MANY:
-        _walk_pairs(run, start, which, ends - (1 - FIRST) * seconds, seed)
-        start = run.incumbent.best
-        if run.incumbent.value > run.bound.value * (1 + WIDE):
-            start = _walk_columns(run, SECOND * seconds, seed)
-    elif run.matrix.machines > SEVERAL and which % 2:
-        _walk_anew(run, which, ends, seed)
+        _walk_far(run, which, ends, seed)
+    else:
+        _walk_often(run, which, ends, seed)
+
+
+def _walk_far(run: ExactRun, which: int, ends: float, seed: int) -> None:
+    """Walk over many machines: where the gap stays wide, along cheap columns most of the time."""
+    seconds = ends - run.incumbent.spent
+    _walk_pairs(run, run.incumbent.best, which, ends - (1 - FIRST) * seconds, seed)
+    start = run.incumbent.best
+    if run.incumbent.value > run.bound.value * (1 + WIDE):
+        start = _walk_columns(run, SECOND * seconds, seed)
     _walk_pairs(run, start, which, ends, seed)
 
 
-def _walk_anew(run: ExactRun, which: int, ends: float, seed: int) -> None:
-    """Begin again and again along cheap columns, each time with other chance."""
-    for turn in itertools.count(1):
-        left = ends - run.incumbent.spent
-        if run.incumbent.closed or left <= 0:
+def _walk_often(run: ExactRun, which: int, ends: float, seed: int) -> None:
+    """Take short walks, first from the LP's mapping, then from two of the best mixed."""
+    chance = np.random.default_rng(seed)
+    start = run.incumbent.best
+    for turn in itertools.count(which):
+        _settle(run, start, WALKS[turn % len(WALKS)], ends, int(chance.integers(2**63)))
+        if run.incumbent.closed or run.incumbent.spent >= ends:
             return
-        start = _walk_columns(run, min(left, ANEW), seed + 1000 * turn)
-        _walk_pairs(run, start, which, min(ends, run.incumbent.spent + MEND), seed + turn)
+        mixed = run.elite.cross(chance)
+        start = _first_mapping(run) if mixed is None else mixed
+
+
+def _settle(run: ExactRun, start: Machines, habits: Habits, ends: float, seed: int) -> None:
+    """Divide jobs of pairs until nothing better is found for a while; offer what was found."""
+    search = PairSearch(run.bound, start, seed=seed)
+    search.behave(habits)
+    before = math.inf
+    while search.makespan < before * (1 - TOLERANCE) and run.incumbent.spent < ends:
+        before = search.makespan
+        seconds = min(SETTLED, ends - run.incumbent.spent)
+        search.run_for(seconds, lambda: run.incumbent.closed, run.incumbent.clock)
+    run.offer(search.machine)
+    run.elite.offer(search.machine, search.makespan)
 
 
 def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
@@ -123,11 +147,15 @@ def _walk_columns(run: ExactRun, seconds: float, seed: int) -> Machines:
     It begins with the LP's own mapping, rounded: it costs nothing extra, and only where a machine
     is late has it to be mended. From any other, annealing must first find back to cheap columns.
     """
-    start = run.incumbent.best if run.bound.rounded is None else run.bound.rounded
-    search = ColumnSearch(run.bound, start, seed=seed)
+    search = ColumnSearch(run.bound, _first_mapping(run), seed=seed)
     search.run_for(seconds, lambda: run.incumbent.closed, run.incumbent.clock)
     run.offer(search.machine)
     return search.last
+
+
+def _first_mapping(run: ExactRun) -> Machines:
+    """Return the LP's own mapping, rounded, or the best one where there is none."""
+    return run.incumbent.best if run.bound.rounded is None else run.bound.rounded
 
 
 def _walk_pairs(run: ExactRun, start: Machines, which: int, ends: float, seed: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from queuesmith.grid.etc.mapping import Machines, machine_of, mapped, objective_value
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import Bound, safe_bound
+from queuesmith.grid.exact.elite import Elite
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Incumbent, Report
 
@@ -32,6 +33,8 @@ class ExactRun:
         The mapping of the shortest makespan so far, what is proven, and the time.
     seed, workers
         What chance follows from, and how many threads may work at once.
+    elite
+        The best mappings of short walks.
     wall_began
         What the clock on the wall showed at the beginning: solvers know no other.
     """
@@ -41,6 +44,7 @@ class ExactRun:
     incumbent: Incumbent[Machines]
     seed: int
     workers: int
+    elite: Elite = field(default_factory=Elite)
     wall_began: float = field(default_factory=time.perf_counter)
 
     @property
