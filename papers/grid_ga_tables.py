@@ -201,7 +201,7 @@ class Summary:
             f"included: within 1 % of the proven bound on {near} of {len(found)}. "
             f"{', '.join(fair) or 'None'} had the seconds of the processor, the others had them by "
             "the clock, in an earlier session. Constants were chosen on instances of other seeds. "
-            "`u_i_hihi` is from the annealing along columns as it is; by the one before, in which a "
+            "`u_i_hihi` is from annealing along columns as it is; by the one before, in which a "
             "trial took twice as long and late machines were not pressed harder, it was 1.002 %. "
             "The others are from before, and were not made again."
         )
