@@ -39,7 +39,7 @@ def test_a_month_without_jobs_of_a_group_that_counts_has_no_gain(log):
     assert empty.row()["jobs judged"] > 0
     assert [origin.to_dict()["next"] is None for origin in (judged, empty)] == [False, True]
     assert " of 1 months" in rolling_conclusion([judged, empty])
-    assert "nothing says" in rolling_conclusion([empty])
+    assert "Nothing says" in rolling_conclusion([empty])
 
 
 def test_a_day_that_is_not_whole_is_not_rounded(log):

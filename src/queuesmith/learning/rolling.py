@@ -102,8 +102,8 @@ def rolling_conclusion(origins: Sequence[Origin]) -> str:
     gains = [gain for each in origins if (gain := each.gain("best_fixed")) is not None]
     if not gains:
         return (
-            "No month has jobs of every group that the objective names, so nothing says what "
-            "learning again would bring."
+            "Nothing says what learning again would bring: in no month has the objective a value, "
+            "or it is zero under the best fixed strategy."
         )
     better, middle = sum(gain > 0 for gain in gains), median(gains)
     side = "better" if middle >= 0 else "worse"
