@@ -10,13 +10,11 @@
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
 `queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `ends` changes how
-annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`);
-`walks` changes its habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was
-better by more than chance, so they stayed; `mixed` sets short walks, each from two good mappings
-mixed, beside one long walk (`SETTLED`, and `SIZE` in `elite`). All search as one worker of `exact`
-does.
-`annealing` changes how long the preset `queuesmith` anneals each child. Seconds are those of the
-processor.
+annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`); `walks` changes its
+habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was better by more than
+chance, so they stayed; `mixed` sets short walks, each from two good mappings mixed, beside one long
+walk (`SETTLED`, and `SIZE` in `elite`). All search as one worker of `exact` does. `annealing`
+changes how long the preset `queuesmith` anneals each child. Seconds are those of the processor.
 """
 
 from __future__ import annotations

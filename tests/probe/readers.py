@@ -203,7 +203,7 @@ READERS: dict[str, Reader] = {
     "machine events": Reader(
         ".csv",
         text("time,machine,event\n1.5,m1,leave\n7,m1,join\n"),
-        calling("queuesmith.grid.dynamic.scenario:read_machine_events", ["m1", "m2"]),
+        calling("queuesmith.grid.dynamic.machine_events:read_machine_events", ["m1", "m2"]),
     ),
     "genetic config": Reader(
         ".toml",

@@ -1,6 +1,6 @@
 """A search for short makespans on many machines: annealing along the cheap columns.
 
-Two of many machines share few jobs, so that dividing those anew, as ``search.py`` does, soon runs
+Two of many machines share few jobs, so that dividing those anew, as ``pair_search`` does, soon runs
 dry. Here single jobs move, mostly along the columns of least extra (reduced) cost, and a machine
 pays the price of what it does after a target. While that cools, loads even out just below the
 target. On the most machines, one that stays late pays more and more: at the LP's prices some would
