@@ -72,6 +72,7 @@ def run_jobs(folder):
     ) as lab:
         blocker = lab.submit(600, "-N 4 --exclusive -t 3 -A alpha", user="games")
         wait_until_running(lab, blocker)
+        time.sleep(2)  # accounting knows whole seconds: so the others come after it
         for user, options in JOBS:
             account = {"games": "alpha", "mail": "beta"}[user]
             lab.submit(3, f"{options} -A {account}", user=user)
