@@ -89,7 +89,7 @@ def test_a_report_can_be_written(run, jobs, tmp_path):
     assert "--report" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("method", ["prob", "cca", "cma", "priority"])
+@pytest.mark.parametrize("method", ["prob", "cca", "cma", "priority", "head_start"])
 def test_every_method_can_be_named(run, jobs, method):
     options = {
         "prob": ("--participations", "1"),

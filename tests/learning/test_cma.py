@@ -1,15 +1,17 @@
-"""What CMA-ES searches: rule bases, and a parametric order."""
+"""What CMA-ES searches: rule bases, and parametric orders."""
 
 import sys
 
 import numpy as np
 import pytest
 
+import queuesmith as qs
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.cma_library import CmaSearch
 from queuesmith.learning.cma_search import Cma
 from queuesmith.learning.course import run
-from queuesmith.learning.priority import TUNED, Priority, parametric
+from queuesmith.learning.head_start import HeadStart
+from queuesmith.learning.priority import Priority
 from queuesmith.policy import Policy
 from tests.learning.judges import Teacher, prefers_patience
 
@@ -70,14 +72,38 @@ def test_a_short_search_still_tries_every_backfill():
 
 
 def test_parameters_of_the_order_have_their_places():
-    policy = parametric(np.arange(float(len(TUNED))), "easy")
+    policy = Priority.policy(np.arange(7.0), "easy")
     assert policy.order.parameters["group_2"] == 1
-    assert policy.order.parameters["gamma"] == len(TUNED) - 1
+    assert policy.order.parameters["beta"] == 1 + 5
+    assert policy.order.parameters["gamma"] == 6
     assert policy.order.parameters["group_5"] == 0
     assert Policy.parse(str(policy)) == policy
 
 
-@pytest.mark.parametrize("method", [Cma(generations=3, rules=2), Priority(generations=4)])
+def test_head_starts_are_hours_that_one_can_read():
+    policy = HeadStart.policy(np.array([1, 0.5, 1 / 3, -0.1, 0, 0.01]), "plan")
+    assert str(policy) == "head_start(group_1=12,group_2=6,group_3=4,group_4=-1.2,cores=0.12)+plan"
+    assert Policy.parse(str(policy)) == policy
+
+
+@pytest.mark.parametrize("method", [Priority, HeadStart])
+def test_parametric_orders_begin_with_first_come_first_served(method):
+    log = qs.demo_workload().head(300)
+    first = method.policy(np.zeros(len(method.tuned)), "easy")
+    assert np.array_equal(qs.simulate(log, policy=first).start, qs.simulate(log).start)
+
+
+def test_head_starts_are_learned_for_a_group_and_nobody_starves():
+    log = qs.demo_workload()
+    tuned = qs.tune(log, objective="awrt[1]", method=HeadStart(generations=6, offspring=6))
+    assert tuned.policy.order.function.__name__ == "head_start"
+    assert tuned.learning.improvement_percent["baseline"] > 5
+    assert not tuned.learning.starved
+
+
+@pytest.mark.parametrize(
+    "method", [Cma(generations=3, rules=2), Priority(generations=4), HeadStart(generations=4)]
+)
 def test_chance_comes_from_the_seed_alone(method):
     judge = Teacher() if isinstance(method, Cma) else prefers_patience
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - it must not change
@@ -103,6 +129,7 @@ def test_without_the_library_a_sentence_says_how_to_get_it(monkeypatch):
         (Cma, {"offspring": 1}),
         (Cma, {"generations": 0}),
         (Cma, {"step": 0}),
+        (HeadStart, {"backfills": ("magic",)}),
         (Priority, {"offspring": 1}),
         (Priority, {"generations": 0}),
         (Priority, {"step": -1}),

@@ -91,6 +91,35 @@ def test_ranked_with_a_small_exponent_decides_within_a_group():
     assert first("ranked", job(id=1), job(id=2, cores=5), alpha=0.1) == 2
 
 
+# -- head_start ------------------------------------------------------------------------------------
+
+
+def test_head_start_counts_a_job_as_if_it_had_come_hours_earlier():
+    hours = [score("head_start", job(group=group, submit=0)) / 3600 for group in range(1, 7)]
+    assert hours == [48, 36, 24, 12, 0, 0]
+    assert score("head_start", job(group=2, submit=3600), group_2=3) == 2 * 3600
+
+
+def test_head_start_counts_each_doubling_of_walltime_and_cores():
+    flat = dict.fromkeys(("group_1", "group_2", "group_3", "group_4"), 0)
+    small, large = job(submit=0, walltime=100, cores=2), job(submit=0, walltime=800, cores=4)
+    difference = score("head_start", large, walltime=-1, cores=0.5, **flat) - score(
+        "head_start", small, walltime=-1, cores=0.5, **flat
+    )
+    assert difference == pytest.approx((-3 + 0.5) * 3600)
+
+
+def test_nobody_is_overtaken_by_who_comes_more_hours_later_than_lie_between_them():
+    early, late = job(id=1, group=5, submit=0), job(id=2, group=1, submit=10 * 3600)
+    assert first("head_start", early, late, group_1=11) == 2
+    assert first("head_start", early, late, group_1=9) == 1
+
+
+def test_without_hours_head_start_is_first_come_first_served():
+    flat = dict.fromkeys(("group_1", "group_2", "group_3", "group_4"), 0)
+    assert score("head_start", job(submit=77, group=3), **flat) == score("fcfs", job(submit=77))
+
+
 @pytest.mark.parametrize(
     ("name", "expected"), [("f1", -8), ("f2", -40), ("f3", -400), ("f4", -200)]
 )

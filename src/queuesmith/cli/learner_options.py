@@ -30,7 +30,7 @@ class LearnerOptions:
     strategies: Annotated[str | None, described("What rules choose, comma-separated.")] = None
     orders: Annotated[str | None, described("coevolution, dynp: orders to choose from.")] = None
     algorithms: Annotated[str | None, described("coevolution: backfills, or greedy.")] = None
-    backfills: Annotated[str | None, described("priority: backfills to try.")] = None
+    backfills: Annotated[str | None, described("priority, head_start: backfills to try.")] = None
     window: Annotated[
         int | None, described("Seconds over which the slowdown is averaged; 0 for all.")
     ] = None

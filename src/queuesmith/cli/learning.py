@@ -76,8 +76,8 @@ def tune(
     method: Annotated[
         str,
         typer.Option(
-            help="prob, pittsburgh, coevolution, cma, priority or dynp; pitts, cca: as in the "
-            "paper."
+            help="prob, pittsburgh, coevolution, cma, priority, head_start or dynp; pitts, cca: "
+            "as in the paper."
         ),
     ] = "pittsburgh",
     policy: Annotated[

@@ -9,6 +9,7 @@ from queuesmith.base.registry import known
 from queuesmith.learning.cma_search import Cma
 from queuesmith.learning.coevolution import Coevolution
 from queuesmith.learning.evolution import Pittsburgh
+from queuesmith.learning.head_start import HeadStart
 from queuesmith.learning.method import Method
 from queuesmith.learning.own_order import OwnOrder
 from queuesmith.learning.planner import Planner
@@ -18,7 +19,8 @@ from queuesmith.policy.reading import as_policy
 from queuesmith.policy.self_tuning import SelfTuning
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Probability, Pittsburgh, Coevolution, Cma, Priority, Planner)
+    method.name: method
+    for method in (Probability, Pittsburgh, Coevolution, Cma, Priority, HeadStart, Planner)
 }
 
 #: The evolution of Franke, Lepping and Schwiegelshohn, unchanged: from chance, every number of a

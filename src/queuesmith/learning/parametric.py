@@ -1,0 +1,85 @@
+"""Orders with parameters, found by CMA-ES: one search for each backfill, the best goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.errors import UsageError
+from queuesmith.learning.cma_library import CmaSearch, Vector
+from queuesmith.learning.method import Best, InGenerations, Learning
+from queuesmith.policy.backfill import BACKFILLS
+from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.policy import Policy
+from queuesmith.study.judgement import comparable
+
+
+@dataclass(frozen=True)
+class ParametricOrder(InGenerations):
+    """A built-in order whose parameters are searched from first come, first served on.
+
+    Every backfill has a search of its own; they take turns until half of the generations have
+    passed, then the one with the best policy goes on alone.
+
+    Parameters
+    ----------
+    offspring, generations
+        How many policies a generation has, and how many generations there are in all.
+    backfills
+        The backfills that are tried.
+    step
+        How far the first generation spreads around first come, first served.
+    """
+
+    #: The order, and what of its parameters is tuned, with the value of first come, first served.
+    #: Only differences between groups count, so the last group's weight stays 0.
+    order: ClassVar[str]
+    tuned: ClassVar[Mapping[str, float]]
+    #: What a step of 1 changes in a parameter, and to how many digits parameters are kept.
+    unit: ClassVar[float] = 1.0
+    digits: ClassVar[int | None] = None
+
+    offspring: int = 21
+    generations: int = 40
+    backfills: tuple[str, ...] = ("easy",)
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        whole_number("the number of offspring", self.offspring, 2, "Give for example 21.")
+        whole_number("the number of generations", self.generations, 1, "Give for example 40.")
+        positive("the step", self.step, "Give for example 1.")
+        if not self.backfills or not set(self.backfills) <= set(BACKFILLS):
+            raise UsageError(
+                f"the backfills to try are {', '.join(self.backfills) or '(none)'}, but they must "
+                f"be some of: {', '.join(BACKFILLS)}. Correct them."
+            )
+
+    def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
+        """Let the searches take turns, then the best go on; return the best policy judged."""
+        start = np.zeros(len(self.tuned))
+        searches = [CmaSearch(start, self.step, self.offspring, generator) for _ in self.backfills]
+        found = [Best() for _ in self.backfills]
+        for round in range(self.generations):
+            turn = round % len(searches)
+            if 2 * round >= self.generations and round >= len(searches):
+                turn = min(range(len(found)), key=lambda place: found[place].judgement)
+            vectors = searches[turn].ask()
+            policies = [self.policy(vector, self.backfills[turn]) for vector in vectors]
+            judged = yield policies
+            found[turn].note(policies, judged)
+            searches[turn].tell(vectors, comparable(judged))
+        return min(found, key=lambda best: best.judgement).policy
+
+    @classmethod
+    def policy(cls, steps: Vector, backfill: str) -> Policy:
+        """Return the policy that is so many steps away from first come, first served."""
+        first = np.array(list(cls.tuned.values()))
+        values = first + cls.unit * np.asarray(steps)
+        if cls.digits is not None:
+            values = values.round(cls.digits)
+        parameters = dict(zip(cls.tuned, values.tolist(), strict=True))
+        return Policy(ORDERS[cls.order].having(**parameters), backfill)
