@@ -72,7 +72,7 @@ def test_a_short_search_still_tries_every_backfill():
 
 
 def test_parameters_of_the_order_have_their_places():
-    policy = Priority.policy(np.arange(7.0), "easy")
+    policy = Priority().policy(np.arange(7.0), "easy")
     assert policy.order.parameters["group_2"] == 1
     assert policy.order.parameters["beta"] == 1 + 5
     assert policy.order.parameters["gamma"] == 6
@@ -81,15 +81,29 @@ def test_parameters_of_the_order_have_their_places():
 
 
 def test_head_starts_are_hours_that_one_can_read():
-    policy = HeadStart.policy(np.array([1, 0.5, 1 / 3, -0.1, 0, 0.01]), "plan")
-    assert str(policy) == "head_start(group_1=12,group_2=6,group_3=4,group_4=-1.2,cores=0.12)+plan"
+    policy = HeadStart(most=24).policy(np.array([0.5, 0, 0, -0.1, 0.25, 0]), "plan")
+    assert (
+        str(policy)
+        == "head_start(group_1=11.09,group_2=0,group_3=0,group_4=-2.39,walltime=0.49)+plan"
+    )
     assert Policy.parse(str(policy)) == policy
+
+
+def test_no_head_start_exceeds_the_most_however_far_a_search_goes():
+    policy = HeadStart(most=24).policy(np.array([9, -9, 9, 9, 9, -9.0]), "easy")
+    hours = policy.order.parameters
+    assert (hours["group_1"], hours["group_2"], hours["walltime"], hours["cores"]) == (
+        24,
+        -24,
+        2,
+        -2,
+    )
 
 
 @pytest.mark.parametrize("method", [Priority, HeadStart])
 def test_parametric_orders_begin_with_first_come_first_served(method):
     log = qs.demo_workload().head(300)
-    first = method.policy(np.zeros(len(method.tuned)), "easy")
+    first = method().policy(np.zeros(len(method.tuned)), "easy")
     assert np.array_equal(qs.simulate(log, policy=first).start, qs.simulate(log).start)
 
 
@@ -130,6 +144,7 @@ def test_without_the_library_a_sentence_says_how_to_get_it(monkeypatch):
         (Cma, {"generations": 0}),
         (Cma, {"step": 0}),
         (HeadStart, {"backfills": ("magic",)}),
+        (HeadStart, {"most": 0}),
         (Priority, {"offspring": 1}),
         (Priority, {"generations": 0}),
         (Priority, {"step": -1}),

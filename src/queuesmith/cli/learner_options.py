@@ -31,6 +31,7 @@ class LearnerOptions:
     orders: Annotated[str | None, described("coevolution, dynp: orders to choose from.")] = None
     algorithms: Annotated[str | None, described("coevolution: backfills, or greedy.")] = None
     backfills: Annotated[str | None, described("priority, head_start: backfills to try.")] = None
+    most: Annotated[float | None, described("head_start: the hours that none exceeds.")] = None
     window: Annotated[
         int | None, described("Seconds over which the slowdown is averaged; 0 for all.")
     ] = None

@@ -1,33 +1,55 @@
-"""Hours by which groups, short jobs and narrow ones come earlier: unfairness that has an end."""
+"""Hours by which groups, short jobs and narrow ones come earlier: favour that has an end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
+import numpy as np
+
+from queuesmith.base.checks import positive
+from queuesmith.learning.cma_library import Vector
 from queuesmith.learning.parametric import ParametricOrder
+
+GROUPS = ("group_1", "group_2", "group_3", "group_4")
+DOUBLINGS = ("walltime", "cores")
+#: So many doublings, of a walltime or of cores, are worth as many hours as a group at most.
+WHOLE_RANGE = 12
 
 
 @dataclass(frozen=True)
 class HeadStart(ParametricOrder):
     """The order ``head_start``, its hours found by CMA-ES.
 
-    It begins with first come, first served, which keeps the guard; under any such order a job is
-    overtaken by later ones of some hours only, so many orders beside it keep the guard as well.
+    It begins with first come, first served, which keeps the guard. Who is favoured stands before
+    others for some hours only, so many orders around it keep the guard as well.
 
     Parameters
     ----------
     offspring, generations, backfills, step
-        As for every parametric order; a step of 1 is 12 hours.
+        As for every parametric order.
+    most
+        The hours that no group's head start exceeds, nor what twelve doublings of walltime or
+        cores are worth; the other way round as well.
     """
 
     name: ClassVar[str] = "head_start"
     order: ClassVar[str] = "head_start"
-    tuned = MappingProxyType(
-        dict.fromkeys(("group_1", "group_2", "group_3", "group_4", "walltime", "cores"), 0.0)
+    tuned: ClassVar[Mapping[str, float]] = MappingProxyType(
+        dict.fromkeys((*GROUPS, *DOUBLINGS), 0.0)
     )
-    unit: ClassVar[float] = 12.0
-    digits: ClassVar[int] = 2
 
     backfills: tuple[str, ...] = ("easy", "plan")
+    step: float = 0.25
+    most: float = 48.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("the longest head start", self.most, "Give hours, for example 48.")
+
+    def values(self, steps: Vector) -> Vector:
+        """Return hours that one can read, none above the most, however far a search goes."""
+        most = np.array([self.most] * len(GROUPS) + [self.most / WHOLE_RANGE] * len(DOUBLINGS))
+        return (most * np.tanh(steps)).round(2)

@@ -39,9 +39,6 @@ class ParametricOrder(InGenerations):
     #: Only differences between groups count, so the last group's weight stays 0.
     order: ClassVar[str]
     tuned: ClassVar[Mapping[str, float]]
-    #: What a step of 1 changes in a parameter, and to how many digits parameters are kept.
-    unit: ClassVar[float] = 1.0
-    digits: ClassVar[int | None] = None
 
     offspring: int = 21
     generations: int = 40
@@ -74,12 +71,11 @@ class ParametricOrder(InGenerations):
             searches[turn].tell(vectors, comparable(judged))
         return min(found, key=lambda best: best.judgement).policy
 
-    @classmethod
-    def policy(cls, steps: Vector, backfill: str) -> Policy:
+    def policy(self, steps: Vector, backfill: str) -> Policy:
         """Return the policy that is so many steps away from first come, first served."""
-        first = np.array(list(cls.tuned.values()))
-        values = first + cls.unit * np.asarray(steps)
-        if cls.digits is not None:
-            values = values.round(cls.digits)
-        parameters = dict(zip(cls.tuned, values.tolist(), strict=True))
-        return Policy(ORDERS[cls.order].having(**parameters), backfill)
+        parameters = dict(zip(self.tuned, self.values(steps).tolist(), strict=True))
+        return Policy(ORDERS[self.order].having(**parameters), backfill)
+
+    def values(self, steps: Vector) -> Vector:
+        """Return the parameters that are so many steps away from first come, first served."""
+        return np.array(list(self.tuned.values())) + steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -21,7 +22,7 @@ class Priority(ParametricOrder):
 
     name: ClassVar[str] = "priority"
     order: ClassVar[str] = "group_power"
-    tuned = MappingProxyType(
+    tuned: ClassVar[Mapping[str, float]] = MappingProxyType(
         {
             **dict.fromkeys(("group_1", "group_2", "group_3", "group_4"), 0.0),
             "alpha": 0.0,
