@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.base.remembering import Recent
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting
 from queuesmith.cluster.limit_table import LimitTable
@@ -28,6 +29,10 @@ from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import AFTER, THINK_TIME
 from queuesmith.workload.workload import CANCELLED_AFTER
+
+#: For how many fixed orders, and sets of them, jobs' places are kept. A rule base has a dozen; who
+#: tunes an order tries hundreds, of which none comes again.
+KEPT_ORDERS, KEPT_LINES = 64, 8
 
 
 class Packed:
@@ -50,8 +55,8 @@ class Packed:
             self.workload = workload.fitting(cluster.cores, strict=strict)
         self.log = self.workload  # whose columns orders see
         self.jobs = _columns(self.workload, cluster)
-        self._ranks: dict[tuple[Any, ...], NDArray[np.int64]] = {}
-        self._lines: dict[tuple[Any, ...], tuple[NDArray[Any], NDArray[Any]]] = {}
+        self._ranks: Recent[NDArray[np.int64]] = Recent(KEPT_ORDERS)
+        self._lines: Recent[tuple[NDArray[Any], NDArray[Any]]] = Recent(KEPT_LINES)
         self._requests: tuple[JobRequests, LimitTable] | None = None
         self._lock = threading.Lock()
 
@@ -85,13 +90,13 @@ class Packed:
         Those who are favoured come before all others. Where others' patience ends, there are twice
         as many places as jobs: see ``kernels/line.py``.
         """
-        key = _rank_key(order, keep)
-        with self._lock:
-            if key not in self._ranks:
-                own = own_columns(self.log, [order])
-                scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]), own)
-                self._ranks[key] = frozen(self._places(-scores, keep))
-            return self._ranks[key]
+
+        def make() -> NDArray[np.int64]:
+            own = own_columns(self.log, [order])
+            scores = fixed_scores(order, self.jobs, asked_by(self.log, [order]), own)
+            return frozen(self._places(-scores, keep))
+
+        return self._ranks.get(_rank_key(order, keep), make)
 
     def rank_at(self, order: Order, keep: Keep | None, now: int) -> NDArray[np.int64]:
         """Return each job's place at a moment, if it waits then: whose patience is over may have
@@ -122,11 +127,13 @@ class Packed:
 
         They are made once for all replays that have the same lines.
         """
-        key = tuple(_rank_key(order, keep) for order, keep in wanted)
-        if key not in self._lines:
+
+        def make() -> tuple[NDArray[Any], NDArray[Any]]:
             ranks = frozen(np.stack([self.rank(order, keep) for order, keep in wanted]))
-            self._lines[key] = ranks, jobs_by_rank(ranks)
-        ranks, jobs = self._lines[key]
+            return ranks, jobs_by_rank(ranks)
+
+        key = tuple(_rank_key(order, keep) for order, keep in wanted)
+        ranks, jobs = self._lines.get(key, make)
         return ranks, frozen(np.stack([self.keep(keep) for _, keep in wanted])), jobs
 
     def keep(self, keep: Keep | None) -> NDArray[np.int64]:
