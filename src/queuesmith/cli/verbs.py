@@ -43,8 +43,8 @@ FUNCTIONS = {
 GROUPS = {
     "import": ("imports", "app"),
     "map": ("grids", "app"),
-    "place": ("federations", "app"),
-    "federation": ("federations", "federation_app"),
+    "place": ("placing", "app"),
+    "federation": ("federations", "app"),
     "knapsack": ("bags", "app"),
     "study": ("studies", "app"),
     "run": ("running", "app"),
