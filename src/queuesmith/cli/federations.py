@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.options import FederationFile, Quiet, Seed, numbers, with_options
 from queuesmith.cli.output import check_targets, progress, tell
 from queuesmith.cli.placed import PlacedOptions
@@ -50,7 +51,10 @@ def generate_clusters(
         seed=seed,
     )
     made.write(out)
-    tell(f"wrote {out}: {len(made.clusters)} clusters, {made.nodes} nodes", quiet=quiet)
+    tell(
+        f"wrote {out}: {so_many(len(made.clusters), 'cluster')}, {so_many(made.nodes, 'node')}",
+        quiet=quiet,
+    )
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ def replay_jobs(
     from queuesmith.federation.online import replay
     from queuesmith.schedule.verify import verify
 
-    with progress(f"replaying {len(queue):,} jobs", quiet=placed.quiet) as share_done:
+    with progress(f"replaying {so_many(len(queue), 'job')}", quiet=placed.quiet) as share_done:
         found = replay(
             clusters,
             queue,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FederationFile, FormatOption, Quiet, Seed, names, with_options
 from queuesmith.cli.output import Format, check_targets, print_rows, progress, tell
@@ -131,7 +132,7 @@ def compare(
     from queuesmith.federation.methods import compare_methods
     from queuesmith.federation.model.placing import placement_facts
 
-    with progress(f"placing {len(queues)} queues", quiet=quiet) as share_done:
+    with progress(f"placing {so_many(len(queues), 'queue')}", quiet=quiet) as share_done:
         found = compare_methods(clusters, queues, names(methods), options, progress=share_done)
     report_on(found, REPORTED, report, context, quiet=quiet)
     rows = [placement_facts(schedule) for schedule in found]
@@ -216,4 +217,7 @@ def generate(
         clusters = paper_federation() if on is None else Federation.read(on)
         queue = with_arrivals(queue, clusters, load=load, seed=seed)
     queue.write(out)
-    tell(f"wrote {out}: {len(queue)} jobs, {queue.tasks.sum()} tasks", quiet=quiet)
+    tell(
+        f"wrote {out}: {so_many(len(queue), 'job')}, {so_many(queue.tasks.sum(), 'task')}",
+        quiet=quiet,
+    )

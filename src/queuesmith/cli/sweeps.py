@@ -10,6 +10,7 @@ import typer
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import (
@@ -172,7 +173,9 @@ def _draw_sweep(result: SweepResult, plot: Path, quiet: bool) -> None:
     from queuesmith.knobs.drawing import draw_cloud
     from queuesmith.knobs.figure_data import cloud_data
 
-    title = f"{len(result):,} settings on the {result.jobs:,} jobs of {result.log}"
+    title = (
+        f"{so_many(len(result), 'setting')} on the {so_many(result.jobs, 'job')} of {result.log}"
+    )
     write_figures([draw_cloud(cloud_data(result))], plot, title=title)
     tell(f"wrote {plot}", quiet=quiet)
 

@@ -16,6 +16,7 @@ import numpy as np
 from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import rigid
 from queuesmith.knobs.choosing import as_objective, evaluate
@@ -56,7 +57,9 @@ class Retuned(Framed):
     turns: tuple[Turn, ...]
 
     def __repr__(self) -> str:
-        return f"<Retuned: {len(self.turns)} settings of the knobs over {self.schedule!r}>"
+        return (
+            f"<Retuned: {so_many(len(self.turns), 'setting')} of the knobs over {self.schedule!r}>"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each turn."""
@@ -210,7 +213,7 @@ def held_out(
     }
     plain = _replayed(jobs, machine, Knobs(0, 1, 0), backfill)
     return [
-        _row("self-tuning", f"{len(tuned.turns) - 1} turns", tuned.schedule, objective, seen),
+        _row("self-tuning", so_many(len(tuned.turns) - 1, "turn"), tuned.schedule, objective, seen),
         *(_row(n, str(searched[n]), schedules[n], objective, seen) for n in searched),
         _row("first come, first served", "beta=1", plain, objective, seen),
     ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
 
@@ -160,7 +161,7 @@ class Fidelity(Framed):
         )
 
     def _with_inferred(self) -> str:
-        jobs = "1 job" if self.inferred == 1 else f"{self.inferred:,} jobs"
+        jobs = so_many(self.inferred, "job")
         return f" with constraints of {jobs} inferred from where they ran" if self.inferred else ""
 
     def __repr__(self) -> str:

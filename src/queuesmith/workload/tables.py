@@ -26,6 +26,7 @@ from queuesmith.base.files import (
     unpack_limit,
     write_bytes,
 )
+from queuesmith.base.words import so_many
 from queuesmith.workload.clean import Overrun
 from queuesmith.workload.table_columns import (
     PLAIN_TEXT,
@@ -240,8 +241,8 @@ def _csv_shape(text: str, separator: str, path: AnyPath) -> tuple[list[str], int
                 names = column_names((cell.strip() for cell in row), path)
             elif row and len(row) != len(names):
                 raise WorkloadError(
-                    f"line {reader.line_num} of '{path}' has {len(row)} columns, but the header "
-                    f"line has {len(names)}. Correct the line."
+                    f"line {reader.line_num} of '{path}' has {so_many(len(row), 'column')}, but "
+                    f"the header line has {len(names)}. Correct the line."
                 )
             elif row:
                 count += 1

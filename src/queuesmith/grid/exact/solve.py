@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.compiled import load
 from queuesmith.grid.etc.mapping import flowtime, machine_of, matrix_of
 from queuesmith.grid.etc.matrix import EtcMatrix
@@ -71,8 +72,9 @@ def _check_start(start: Schedule | None, matrix: EtcMatrix) -> None:
     other = matrix_of(start)
     if other.times.shape != matrix.times.shape:
         raise UsageError(
-            f"the start maps {other.jobs} jobs on {other.machines} machines, but instance "
-            f"'{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its own."
+            f"the start maps {so_many(other.jobs, 'job')} on {so_many(other.machines, 'machine')}, "
+            f"but instance '{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its "
+            "own."
         )
 
 
