@@ -250,7 +250,7 @@ def retune(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under knobs that are searched anew every so often."""
-    from queuesmith.knobs.retuning import held_out, verdict
+    from queuesmith.knobs.retuning import held_out
     from queuesmith.knobs.retuning import retune as tune
 
     check_targets(schedule)
@@ -267,8 +267,8 @@ def retune(
     }
     with progress(f"tuning {workload.name}", quiet=log.quiet) as report:
         if compare:
-            rows = held_out(workload, None, objective, split=split, progress=report, **options)
-            said = verdict(rows)
+            judged = held_out(workload, None, objective, split=split, progress=report, **options)
+            rows, said = list(judged.rows), judged.verdict
         else:
             found = tune(workload, None, objective, progress=report, **options)
             rows = found.rows()
