@@ -105,6 +105,7 @@ def test_the_gain_is_that_of_the_held_out_part_with_its_interval():
         (Interval(10.0, 4.0, 15.0, 9), r"10.0 % better \(4.0 to 15.0\) than .* hardly chance"),
         (Interval(10.0, -4.0, 15.0, 9), r"better \(-4.0 to 15.0\) than .* That may be chance"),
         (Interval(10.0, None, None, 1), r"10.0 % better than .* The log is too short"),
+        (Interval(10.0, None, None, 0), r"10.0 % better than .* weeks .* cannot be redrawn"),
         (Interval(-20.0, -30.0, 1.0, 9), r"20.0 % worse \(-30.0 to 1.0\) than .* Keep alpha=1,"),
         (Interval(0.0, 0.0, 0.0, 9), r"no better than .* Keep alpha=1,beta=0,gamma=-1"),
         (None, r"no better than .* Keep alpha=1,beta=0,gamma=-1"),
