@@ -162,7 +162,7 @@ def from_frame(
 
     >>> import pandas as pd
     >>> from_frame(pd.DataFrame({"submit": [0], "runtime": [5], "cores": [2]}))
-    <Workload 'workload': 1 jobs over 0.0 days>
+    <Workload 'workload': 1 job over 0.0 days>
     """
     names = column_names(map(str, frame.columns), name)
     columns = {each: _from_pandas(_as_seconds(frame.iloc[:, i])) for i, each in enumerate(names)}
