@@ -469,7 +469,7 @@ def self_tuning(log: Workload) -> str:
     rows = []
     for objective in ("mean_wait", "expansion_factor"):
         for weeks in (4, 12, 40):
-            found = held_out(log, None, objective, window=weeks * 7 * 86_400)
+            found = held_out(log, None, objective, window=weeks * 7 * 86_400).rows
             kept = found if weeks == 4 else found[:1]
             for row in kept:
                 window = f"{weeks} weeks" if row["policy"] == "self-tuning" else ""

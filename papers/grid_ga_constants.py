@@ -9,7 +9,7 @@
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
-`queuesmith.grid.exact.makespan`), and for which part of the time (`SECOND`); `ends` changes how
+`queuesmith.grid.exact.walker`), and for which part of the time (`SECOND`); `ends` changes how
 annealing along columns ends on 8,192 x 256 (`ENDINGS` in `column_search`); `walks` changes its
 habits (`WALKS`) one by one: on 512 x 16 none of the changes that were tried was better by more than
 chance, so they stayed; `mixed` sets short walks, each from two good mappings mixed, beside one long
@@ -29,13 +29,13 @@ from statistics import fmean
 from papers.study import markdown, mean_and_half
 from queuesmith.grid.etc import generate_etc
 from queuesmith.grid.etc.mapping import Machines
-from queuesmith.grid.exact import column_search, lower_bound, makespan
+from queuesmith.grid.exact import column_search, lower_bound, makespan, walker
 from queuesmith.grid.exact.bounds import Bound
 from queuesmith.grid.exact.column_search import ColumnSearch, Ending
 from queuesmith.grid.exact.elite import Elite
-from queuesmith.grid.exact.makespan import FIRST, ROUND, WALKS
 from queuesmith.grid.exact.pair_search import Habits, PairSearch
-from queuesmith.grid.exact.run import greedy, new_run
+from queuesmith.grid.exact.run import ExactRequest, greedy, new_run
+from queuesmith.grid.exact.walker import FIRST, ROUND, WALKS
 from queuesmith.grid.genetic import evolve, evolve_many, preset
 
 #: Seeds of instances that are looked at here and nowhere else.
@@ -223,8 +223,8 @@ def mixed(seconds: float) -> list[dict[str, object]]:
 
 def walked_often(bound: Bound, seconds: float, settled: float, size: int) -> float:
     """Return the gap that one worker is left with after many short walks, without solvers."""
-    makespan.SETTLED = settled
-    run = new_run(bound.matrix, seconds, 1, 1, None, None, time.thread_time)
+    walker.SETTLED = settled
+    run = new_run(ExactRequest(bound.matrix, seconds, seed=1, workers=1, clock=time.thread_time))
     run.bound, run.elite = bound, Elite(size)
     makespan._search(run, seconds)
     return gap(bound, run.incumbent.value)

@@ -21,6 +21,7 @@ from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc import generate_etc, mapping_facts, read_etc
 from queuesmith.grid.exact import solve_exact, trade_off
 from queuesmith.grid.exact.makespan import minimise_makespan
+from queuesmith.grid.exact.run import ExactRequest
 from queuesmith.grid.genetic import GeneticConfig, evolve, preset
 from queuesmith.schedule import Schedule
 from queuesmith.study.store import fingerprint
@@ -139,9 +140,8 @@ class Pieces:
             def clock() -> float:
                 return time.process_time() / self.workers
 
-            run = minimise_makespan(
-                instance(name), self.exact_seconds, 0, self.workers, None, None, clock
-            )
+            matrix, seconds, workers = instance(name), self.exact_seconds, self.workers
+            run = minimise_makespan(ExactRequest(matrix, seconds, workers=workers, clock=clock))
             found = run.schedule("makespan", run.incumbent.best, run.incumbent.bound)
             return _exact_facts(found)
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,28 @@ def data() -> Path:
     if not (folder / "traces").is_dir():
         pytest.skip(f"no real traces in {folder}: set QUEUESMITH_DATA to the folder that has them")
     return folder
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Callable[[str], str]:
+    """Write an order into a file; return how a policy calls it, its function being ``mine``."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "my.py"
+        path.write_text(text, encoding="utf-8")
+        return f"{path}:mine"
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def dask_scheduler() -> Iterator[str]:
+    """Start Dask with two workers in this process; tests that need it skip where it is absent."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
 
 
 @pytest.fixture(scope="module")

@@ -78,16 +78,10 @@ def test_real_processes_find_the_same(study, tmp_path, expected):
     assert table(study, tmp_path / "a") == expected
 
 
-def test_a_dask_cluster_finds_the_same(study, tmp_path, expected):
-    distributed = pytest.importorskip("distributed")
+def test_a_dask_cluster_finds_the_same(study, tmp_path, expected, dask_scheduler):
     from queuesmith.study.dask_engines import DaskEngine
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        DaskEngine(cluster.scheduler_address) as engine,
-    ):
+    with DaskEngine(dask_scheduler) as engine:
         run_study(study, engine, tmp_path / "a", chunk_seconds=0.01)
     assert table(study, tmp_path / "a") == expected
 

@@ -113,3 +113,11 @@ def log(logs: Path) -> Path:
 def sacct(logs: Path) -> Path:
     """Three jobs of four cores each, with what really happened."""
     return logs / "real.sacct"
+
+
+@pytest.fixture
+def paper(run: Run, tmp_path: Path) -> tuple[Path, Path]:
+    """The federation of the paper and one of its queues, as files."""
+    assert run("federation", "generate", "--out", "f.toml", "--quiet").code == 0
+    assert run("place", "generate", "WL-3", "--out", "q.csv", "--quiet").code == 0
+    return tmp_path / "f.toml", tmp_path / "q.csv"

@@ -4,16 +4,6 @@ import json
 
 import pytest
 
-distributed = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def address():
-    with distributed.LocalCluster(
-        n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
-    ) as cluster:
-        yield cluster.scheduler_address
-
 
 def answer(outcome, *leave_out):
     assert outcome.code == 0, outcome.err
@@ -21,25 +11,25 @@ def answer(outcome, *leave_out):
 
 
 @pytest.mark.parametrize("how", [(), ("--quick", "--budget", "0.5")])
-def test_a_sweep_on_dask_is_the_same(run, log, address, how):
+def test_a_sweep_on_dask_is_the_same(run, log, dask_scheduler, how):
     words = ("sweep", log, "--range=-1:1:1", "--format", "json", *how)
     here = answer(run(*words), "seconds")
-    there = run(*words, "--on", "dask", "--dask-scheduler", address)
+    there = run(*words, "--on", "dask", "--dask-scheduler", dask_scheduler)
     assert answer(there, "seconds") == here
 
 
-def test_a_front_on_dask_is_the_same(run, log, address):
+def test_a_front_on_dask_is_the_same(run, log, dask_scheduler):
     pytest.importorskip("pymoo")
     words = ("pareto", log, "--population", "8", "--generations", "2", "--format", "json")
     here = answer(run(*words), "seconds")
-    there = run(*words, "--on", "dask", "--scheduler", address)
+    there = run(*words, "--on", "dask", "--scheduler", dask_scheduler)
     assert answer(there, "seconds") == here
 
 
-def test_a_gap_on_dask_is_the_same(run, log, address):
+def test_a_gap_on_dask_is_the_same(run, log, dask_scheduler):
     words = ("gap", log, "--steps", "5", "--most", "6", "--seconds-per-step", "5")
     here = answer(run(*words, "--format", "json"), "mean_seconds")
-    there = run(*words, "--format", "json", "--on", "dask", "--scheduler", address)
+    there = run(*words, "--format", "json", "--on", "dask", "--scheduler", dask_scheduler)
     assert answer(there, "mean_seconds") == here
     assert here["proven_optimal_percent"] == 100
 

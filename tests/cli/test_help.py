@@ -1,7 +1,10 @@
+import subprocess
+import sys
+
 import pytest
 
-from queuesmith.cli.help import PANELS
-from queuesmith.cli.verbs import Verbs
+from queuesmith.cli.help import PANELS, sentence_of
+from queuesmith.cli.verbs import SENTENCES, Verbs
 
 
 def test_commands_stand_in_panels_with_their_whole_sentences(run):
@@ -15,6 +18,19 @@ def test_commands_stand_in_panels_with_their_whole_sentences(run):
 def test_every_command_has_a_panel(run):
     assert "\nCommands:\n" not in run("--help").out
     assert {"simulate", "compare", "tune"} <= set(Verbs())
+
+
+def test_the_list_of_verbs_says_of_each_what_its_own_help_says():
+    assert {name: sentence_of(verb) for name, verb in Verbs().items()} == SENTENCES
+    assert not any(verb.hidden for verb in Verbs().values())
+
+
+def test_the_list_of_verbs_is_shown_without_reading_them():
+    shown = "import sys; from queuesmith.cli import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert "Replay a job log under one policy" in done.stdout
+    assert "queuesmith.cli.verbs" in done.stdout.split()
+    assert not {"queuesmith.cli.replays", "queuesmith.cli.live", "numpy"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare", "tune"])

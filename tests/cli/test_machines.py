@@ -29,7 +29,7 @@ def folder(tmp_path):
 def test_a_machine_is_shown(run, folder):
     shown = run("machine", folder)
     assert shown.code == 0, shown.err
-    assert shown.out.startswith("atlas: 5 nodes, 60 cores, 240,000 MB, 2 GPUs, 1 partitions")
+    assert shown.out.startswith("atlas: 5 nodes, 60 cores, 240,000 MB, 2 GPUs, 1 partition")
     for text in ("n[1-4]", "2 gpu", "day (default)", "user: 24 cores", "bio", "PriorityWeigthAge"):
         assert text in shown.out
 
@@ -53,7 +53,7 @@ def test_a_machine_is_written_as_toml_and_read_back(run, folder, tmp_path):
 def test_a_log_beside_it_tells_which_jobs_fit(run, folder):
     shown = run("machine", folder, "--log", folder / "jobs.events")
     assert "1 job left out: asks for a partition that the machine has not" in shown.err
-    assert "1 of 2 jobs fit machine 'atlas'" in shown.err
+    assert "1 of 2 jobs fits machine 'atlas'" in shown.err
     strict = run("machine", folder, "--log", folder / "jobs.events", "--strict")
     assert strict.code == 1
     assert "job 2 cannot run: there is no partition 'nihgt'" in strict.err

@@ -1,5 +1,9 @@
 """Nodes, partitions, limits and outages check themselves at birth."""
 
+import ast
+import inspect
+from dataclasses import fields
+
 import pytest
 
 from queuesmith.base.errors import UsageError
@@ -12,6 +16,7 @@ from queuesmith.cluster import (
     Outage,
     Partition,
     QualityOfService,
+    nodes,
 )
 from queuesmith.cluster.limits import inherited, ordered, share_tree
 
@@ -25,6 +30,19 @@ def test_a_machine_tells_its_nodes_as_places():
     assert machine.places.cores.tolist() == [12, 12, 12, 12, 40]
     assert machine.measures == {}
     assert KIND.gpus == 2
+
+
+def test_names_of_nodes_are_given_as_such_or_in_short():
+    given = [NodeKind("n[1-2]", 4), NodeKind(["n1", "n2"], 4), NodeKind(("n1", "n2"), 4)]
+    assert {kind.nodes for kind in given} == {("n1", "n2")}
+    assert len(set(map(str, given))) == 1
+
+
+def test_what_a_kind_of_nodes_may_be_given_is_declared_for_each_of_its_fields():
+    tree = ast.parse(inspect.getsource(nodes))
+    (own,) = (each for each in tree.body if getattr(each, "name", "") == "NodeKind")
+    (init,) = (each for each in ast.walk(own) if getattr(each, "name", "") == "__init__")
+    assert [each.arg for each in init.args.args[1:]] == [each.name for each in fields(NodeKind)]
 
 
 def test_without_partitions_there_is_one_of_all_nodes():

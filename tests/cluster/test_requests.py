@@ -152,11 +152,11 @@ def test_qos_and_association_are_stated_or_those_of_the_user():
         ("-p dya", "job 1 cannot run: there is no partition 'dya'. Did you mean 'day'?"),
         ("-C purple", "asks for 'purple', but no node of partition 'day' has that"),
         ("--gres=gpu:k80:1", "asks for 'k80'"),
-        ("--mem=600000", "asks for 1 cores, 600000 MB on a node"),
+        ("--mem=600000", "asks for 1 core, 600000 MB on a node"),
         ("--gres=gpu:4", "4 GPUs on a node, but no node of partition 'day'"),
         ("-n 48 --ntasks-per-node=24", "asks for 48 cores on 2 nodes"),
         ("-N 6", "asks for 6 cores on 6 nodes"),
-        ("-n 100", "asks for 100 cores on 1 nodes"),
+        ("-n 100", "asks for 100 cores on 1 node,"),
         ("-t 3:00:00", "asks for 10800 seconds, but partition 'day' gives 7200"),
     ],
 )

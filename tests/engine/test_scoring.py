@@ -38,18 +38,6 @@ JOBS = Workload(
 )
 
 
-@pytest.fixture
-def mine(tmp_path):
-    """Writes an order into a file and returns how one writes it, function ``mine``."""
-
-    def write(text):
-        path = tmp_path / "my.py"
-        path.write_text(text, encoding="utf-8")
-        return f"{path}:mine"
-
-    return write
-
-
 def error_of(policy):
     with pytest.raises(PolicyError) as error:
         simulate(JOBS, cores=4, policy=policy)

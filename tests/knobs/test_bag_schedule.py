@@ -109,13 +109,13 @@ def chunks_moved(schedule, start):
 
 def test_a_task_left_out_is_found(good):
     fewer = good.pieces.cores - np.eye(len(good.pieces), dtype=int)[0]
-    with pytest.raises(ScheduleError, match="not run each of their cores once; the first is job 1"):
+    with pytest.raises(ScheduleError, match="not run each of its cores once; the first is job 1"):
         verify(replace(good, pieces=replace(good.pieces, cores=fewer)))
 
 
 def test_a_chunk_of_no_tasks_is_found(good):
     none = np.where(np.arange(len(good.pieces)) == 0, 0, good.pieces.cores)
-    with pytest.raises(ScheduleError, match="do not run each of their cores once"):
+    with pytest.raises(ScheduleError, match="1 job does not run each of its cores once"):
         verify(replace(good, pieces=replace(good.pieces, cores=none)))
 
 
@@ -131,7 +131,7 @@ def test_a_start_before_the_submission_is_found(good):
 
 def test_more_than_the_share_at_once_is_found(good):
     strict = TaskJobs(good.workload, 0.25).in_tasks()
-    with pytest.raises(ScheduleError, match="holds more than the 1 cores of its share"):
+    with pytest.raises(ScheduleError, match="holds more than the 1 core of its share"):
         verify(replace(good, workload=strict))
 
 

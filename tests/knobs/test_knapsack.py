@@ -151,7 +151,7 @@ def test_an_unknown_backfill_is_refused(log):
 
 
 def test_as_many_shares_and_marks_as_jobs_are_wanted(log):
-    with pytest.raises(UsageError, match="there are 2 shares"):
+    with pytest.raises(UsageError, match="2 shares are given for"):
         TaskJobs(log, [0.5, 0.5])
     with pytest.raises(UsageError, match="malleable has the shape"):
         TaskJobs(log, malleable=[True, False])

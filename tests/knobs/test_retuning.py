@@ -1,12 +1,15 @@
 """Knobs that are searched anew on the way: only from what is known, and judged on what is not."""
 
+import re
+
 import numpy as np
 import pytest
 
 from queuesmith import lublin, simulate
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs import Knobs, retune
-from queuesmith.knobs.retuning import held_out, verdict
+from queuesmith.knobs.retuning import HeldOut, held_out
+from queuesmith.schedule.confidence import Interval
 from queuesmith.schedule.verify import verify
 
 HALF_DAY = 43_200
@@ -44,7 +47,7 @@ def test_the_past_does_not_depend_on_the_future(busy):
 
 
 def test_the_comparison_holds_a_part_of_the_log_out(busy):
-    rows = held_out(busy, cores=64, every=HALF_DAY, window=4 * HALF_DAY)
+    rows = held_out(busy, cores=64, every=HALF_DAY, window=4 * HALF_DAY).rows
     values = {row["policy"]: row["held out"] for row in rows}
     assert set(values) == {
         "self-tuning",
@@ -85,15 +88,32 @@ def test_a_split_must_leave_jobs_on_both_sides(busy):
         held_out(busy, cores=64, split=0.0)
 
 
-def test_the_verdict_does_not_sell_a_loss():
-    def rows(tuned, fixed):
-        return [
-            {"policy": "self-tuning", "knobs": "3 turns", "held out": tuned},
-            {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1", "held out": fixed},
-        ]
+def test_the_gain_is_that_of_the_held_out_part_with_its_interval():
+    log = lublin(3_000, 64, load=0.8, seed=3)
+    often = {"every": 4 * HALF_DAY, "window": 14 * HALF_DAY, "ranges": "-1:1:1"}
+    judged = held_out(log, cores=64, **often)
+    tuned, fixed = (row["held out"] for row in judged.rows[:2])
+    assert judged.gain.value == pytest.approx(100 * (1 - tuned / fixed))
+    assert judged.gain.weeks >= 2
+    assert judged.gain.low <= judged.gain.value <= judged.gain.high
+    assert f"({judged.gain.low:.1f} to {judged.gain.high:.1f})" in judged.verdict
 
-    assert "10.0 % better" in verdict(rows(90.0, 100.0))
-    lost = verdict(rows(120.0, 100.0))
-    assert "20.0 % worse" in lost
-    assert "Keep alpha=1,beta=0,gamma=-1" in lost
-    assert "no better" in verdict(rows(0.0, 0.0))
+
+@pytest.mark.parametrize(
+    ("gain", "sentence"),
+    [
+        (Interval(10.0, 4.0, 15.0, 9), r"10.0 % better \(4.0 to 15.0\) than .* hardly chance"),
+        (Interval(10.0, -4.0, 15.0, 9), r"better \(-4.0 to 15.0\) than .* That may be chance"),
+        (Interval(10.0, None, None, 1), r"10.0 % better than .* The log is too short"),
+        (Interval(10.0, None, None, 0), r"10.0 % better than .* weeks .* cannot be redrawn"),
+        (Interval(-20.0, -30.0, 1.0, 9), r"20.0 % worse \(-30.0 to 1.0\) than .* Keep alpha=1,"),
+        (Interval(0.0, 0.0, 0.0, 9), r"no better than .* Keep alpha=1,beta=0,gamma=-1"),
+        (None, r"no better than .* Keep alpha=1,beta=0,gamma=-1"),
+    ],
+)
+def test_the_verdict_does_not_sell_a_loss_or_chance(gain, sentence):
+    rows = (
+        {"policy": "self-tuning", "knobs": "3 turns"},
+        {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1"},
+    )
+    assert re.search(sentence, HeldOut(rows, gain).verdict)

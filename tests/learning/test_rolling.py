@@ -38,7 +38,7 @@ def test_a_month_without_jobs_of_a_group_that_counts_has_no_gain(log):
     assert empty.row()["over fcfs+easy (%)"] is None
     assert empty.row()["jobs judged"] > 0
     assert [origin.to_dict()["next"] is None for origin in (judged, empty)] == [False, True]
-    assert " of 1 months" in rolling_conclusion([judged, empty])
+    assert " of 1 month," in rolling_conclusion([judged, empty])
     assert "Nothing says" in rolling_conclusion([empty])
 
 

@@ -76,7 +76,7 @@ def test_a_workload_is_replayed_first(schedule):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"fewest": 10_000}, "no step of .* has at least 10000"),
+        ({"fewest": 10_000}, "no step of .* has at least 10,000"),
         ({"fewest": 5, "most": 4}, "has 5 to 4 waiting jobs"),
         ({"steps": 0}, "the number of steps is 0"),
     ],

@@ -63,7 +63,7 @@ def test_a_rule_base_survives_its_file(tmp_path_factory, seed):
     [
         ({"features": ()}, r"names the features \(none\), but it must name at least one"),
         ({"features": ("slowdown", "slowdown")}, "slowdown, slowdown, but it must name .* once"),
-        ({"features": ("utilization", "slowdown")}, "look at 1 features, but 2 are named"),
+        ({"features": ("utilization", "slowdown")}, "look at 1 feature, but 2 are named"),
         ({"features": ("hello",)}, "there is no feature 'hello'"),
         ({"offered": (Policy.parse("fcfs"),)}, "weigh 2 choices, but there are 1"),
         (
@@ -97,7 +97,7 @@ def test_a_pair_with_unknown_parts_is_refused():
         ({"strategies": [["fcfs"], "sjf"]}, "'strategies' of the rule base must be a list of"),
         ({"strategies": ["fcfs"]}, "weigh 2 choices, but there are 1"),
         ({"strategies": ["fcfs", "hello"]}, "there is no order 'hello'"),
-        ({"features": ["slowdown", "utilization"]}, "look at 1 features, but 2 are named"),
+        ({"features": ["slowdown", "utilization"]}, "look at 1 feature, but 2 are named"),
         ({"window": 1.5}, "'window' of the rule base is 1.5, but it must be a whole number"),
         ({"window": True}, "'window' of the rule base is True"),
         ({"kind": "hello"}, "is of the kind 'hello', which is not known. Choose from: rule base"),

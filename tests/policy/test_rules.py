@@ -111,7 +111,7 @@ def test_weights_are_those_of_the_paper():
     ("centre", "width", "weight", "message"),
     [
         ([[1, 2]], [[1]], [[1]], r"centres of shape \(1, 2\) but widths of shape \(1, 1\)"),
-        ([[1]], [[1]], [[1], [2]], "1 rows of centres but 2 rows of weights"),
+        ([[1]], [[1]], [[1], [2]], "1 row of centres but 2 rows of weights"),
         ([[1]], [[0]], [[1]], "a width of the fuzzy rules is 0, but a width must be above 0"),
         ([[1]], [[-2]], [[1]], "a width of the fuzzy rules is -2"),
         ([1], [1], [1], r"centre of the fuzzy rules has the shape \(1,\), but it must be a table"),
@@ -133,7 +133,7 @@ def test_bad_fuzzy_rules_are_refused(centre, width, weight, message):
         (((2.0, 1.0),), [0, 0, 0], 1, r"bounds \[2.0, 1.0\] of a feature are not ascending"),
         (((1.0, 1.0),), [0, 0, 0], 1, "are not ascending numbers. Sort them"),
         (((math.nan,),), [0, 0], 1, "are not ascending numbers"),
-        (((1.0,),), [0], 1, "have 1 choices for 2 classes of states. Give one for each class"),
+        (((1.0,),), [0], 1, "have 1 choice for 2 classes of states. Give one for each class"),
         (((1.0,),), [0, 3], 2, "chooses number 3, but choices are numbered 0 to 1"),
         (((1.0,),), [-1, 0], 2, "chooses number -1, but choices are numbered 0 to 1"),
     ],
@@ -158,7 +158,7 @@ def test_bad_rigid_rules_are_refused(bounds, choice, choices, message):
             {"bounds": [[1], [2]], "choice": [0] * 4},
             "look at 2 features, but 1 are named: slowdown",
         ),
-        ({"centre": [[1]], "width": [[1]], "weight": [[1]]}, "weigh 1 choices, but there are 2"),
+        ({"centre": [[1]], "width": [[1]], "weight": [[1]]}, "weigh 1 choice, but there are 2"),
         ({"centre": [[None]], "width": [[1]], "weight": [[1]]}, "no finite number"),
     ],
 )

@@ -76,6 +76,8 @@ def test_plan_metrics_are_metrics_of_the_product():
         ("dynp(fcfs; steps=never)", "no steps 'never'. Choose from: submissions, all"),
         ("dynp(fcfs; metric=awrt)", "cannot value a plan by 'awrt', for a plan knows walltimes"),
         ("dynp(fcfs; metric=artww + p95_wait)", "cannot value a plan by 'p95_wait'"),
+        ("dynp(fcfs,sjf; metric=5)", "by '5', for that is the same for every plan. Choose from: a"),
+        ("dynp(fcfs; metric=2 * 3 - 1)", "by '2 \\* 3 - 1', for that is the same for every plan"),
         ("dynp(fcfs; preferred=sjf)", "prefers 'sjf', which is not among its candidates fcfs"),
         ("dynp(fcfs; margin=1)", "margin of dynp is 1, but it must be a share from 0 up to"),
         ("dynp(fcfs; margin=-0.1)", "margin of dynp is -0.1"),

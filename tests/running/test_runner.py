@@ -194,15 +194,9 @@ def test_a_full_disk_delays_but_loses_nothing(engine, tmp_path, monkeypatch):
     assert all(task.state is State.COMPLETED for task in state.bags[0].tasks)
 
 
-def test_dask_workers_run_the_same_bag(tmp_path):
-    distributed = pytest.importorskip("distributed")
+def test_dask_workers_run_the_same_bag(tmp_path, dask_scheduler):
     from queuesmith.study.dask_engines import DaskEngine
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        DaskEngine(cluster.scheduler_address) as engine,
-    ):
+    with DaskEngine(dask_scheduler) as engine:
         state = run_bags([Bag("a", ("true",) * 5)], engine, tmp_path / "r")
     assert outcome(state) == {"a": (5, 0)}

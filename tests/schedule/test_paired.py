@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from queuesmith import Cluster, Objective, Schedule, Workload, confidence
-from queuesmith.schedule.paired import improvement, improvement_percent
+from queuesmith.schedule.confidence import Interval
+from queuesmith.schedule.paired import (
+    chance_words,
+    improvement,
+    improvement_percent,
+    interval_words,
+)
 
 WEEK = 7 * 86_400
 
@@ -64,3 +70,14 @@ def test_one_week_has_no_interval():
     one, other = (Schedule(jobs, Cluster(1), jobs.submit + w, "any") for w in (1, 2))
     gain = improvement(one, other, WAIT)
     assert (gain.value, gain.low, gain.weeks) == (50, None, 1)
+
+
+def test_an_interval_stands_behind_a_gain_where_there_is_one():
+    assert interval_words(Interval(5.0, -1.24, 7.0, 9)) == " (-1.2 to 7.0)"
+    assert interval_words(Interval(5.0, None, None, 1)) == ""
+
+
+def test_a_gain_whose_interval_reaches_zero_may_be_chance():
+    assert "hardly chance" in chance_words(0.1)
+    assert "may be chance" in chance_words(0.0)
+    assert "too short" in chance_words(None)

@@ -14,7 +14,7 @@ def test_a_feasible_schedule_passes_unchanged(tiny):
 
 def test_a_job_that_starts_before_it_is_submitted_is_caught(tiny):
     early = Schedule(tiny.workload, tiny.cluster, [0, 10, 29], "by-hand")
-    with pytest.raises(ScheduleError, match=r"1 jobs start before .* job 3, submitted at 30"):
+    with pytest.raises(ScheduleError, match=r"1 job starts before .* job 3, submitted at 30"):
         verify(early)
 
 
@@ -37,7 +37,7 @@ def test_a_wide_job_of_no_length_is_caught_too():
 
 def test_a_job_whose_start_is_beyond_all_time_is_caught(tiny):
     never = Schedule(tiny.workload, tiny.cluster, [0, np.iinfo(np.int64).max, 30], "by-hand")
-    with pytest.raises(ScheduleError, match=r"1 jobs never start; the first is job 2"):
+    with pytest.raises(ScheduleError, match=r"1 job never starts; the first is job 2"):
         verify(never)
 
 

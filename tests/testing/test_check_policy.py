@@ -16,18 +16,6 @@ from tests.engine.test_python_replay import OneByOne
 FEW = {"workloads": 6, "jobs": 25}
 
 
-@pytest.fixture
-def mine(tmp_path):
-    """Writes an order into a file and returns how one writes it, function ``mine``."""
-
-    def write(text):
-        path = tmp_path / "my.py"
-        path.write_text(text, encoding="utf-8")
-        return f"{path}:mine"
-
-    return write
-
-
 def error_of(policy, **options):
     with pytest.raises(PolicyError) as error:
         check_policy(policy, **{**FEW, **options})

@@ -114,9 +114,9 @@ def test_a_missing_file_and_a_folder_are_explained(tmp_path):
         ("a.csv", b"\0\0", "binary file"),
         ("a.parquet", CSV.encode(), "not a Parquet file"),
         ("a.txt", b"hello\n", "neither the name nor the first line"),
-        ("a.swf", CSV.encode(), "line 1 .* has 1 fields"),
+        ("a.swf", CSV.encode(), "line 1 .* has 1 field,"),
         ("a.sacct", CSV.encode(), "no header line"),
-        ("a.csv", SWF.encode(), "no column 'submit'|columns"),
+        ("a.csv", SWF.encode(), "no column 'submit'|column"),
     ],
 )
 def test_a_bad_file_is_explained(tmp_path, name, content, message):

@@ -145,8 +145,8 @@ def test_selecting_keeps_groups_and_facts(jobs):
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ([True], "a mask of 1 values does not fit workload 'jobs' of 4 jobs"),
-        (True, "a mask of 1 values"),
+        ([True], "a mask of 1 value does not fit workload 'jobs' of 4 jobs"),
+        (True, "a mask of 1 value "),
         ([], None),
         ([4], "has no job at position 4"),
         ([0, -5], "has no job at position -5"),
@@ -298,8 +298,8 @@ def test_a_new_name_leaves_the_rest(jobs):
         ({"walltime": [9, float("inf")]}, "column 'walltime' holds inf"),
         ({"user": ["a", "b"]}, "column 'user' holds <U1 values"),
         ({"id": [[1, 2]]}, "column 'id' has 2 dimensions"),
-        ({"runtime": [1]}, "column 'runtime' has 1 values, but there are 2 jobs"),
-        ({"group": [1]}, "column 'group' has 1 values"),
+        ({"runtime": [1]}, "column 'runtime' has 1 value for 2 jobs"),
+        ({"group": [1]}, "column 'group' has 1 value "),
         ({"extra": {"queue": np.zeros(3)}}, "column 'queue' has 3 values"),
     ],
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from queuesmith.base.errors import OutputError, UsageError, WorkloadError
+from queuesmith.base.words import so_many
 
 AnyPath = str | os.PathLike[str]
 
@@ -175,7 +176,8 @@ def unpacked(data: bytes, path: AnyPath) -> bytes:
         return _inflated(data, path)
     except EOFError:
         raise WorkloadError(
-            f"'{path}' is a gzip file that breaks off after {len(data)} bytes. Copy it again."
+            f"'{path}' is a gzip file that breaks off after {so_many(len(data), 'byte')}. Copy it "
+            "again."
         ) from None
     except (OSError, zlib.error) as error:
         raise WorkloadError(

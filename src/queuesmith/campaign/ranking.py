@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from queuesmith.base.errors import UsageError
 from queuesmith.base.frames import Framed
 from queuesmith.base.registry import known
+from queuesmith.base.words import so_many
 from queuesmith.campaign.results import Results
 from queuesmith.schedule.objective import Objective
 
@@ -91,7 +92,10 @@ class Ranking(Framed):
     duels: tuple[Duel, ...]
 
     def __repr__(self) -> str:
-        return f"<Ranking by {self.metric}: {len(self.policies)} policies over {self.logs} logs>"
+        return (
+            f"<Ranking by {self.metric}: {so_many(len(self.policies), 'policy', 'policies')} over "
+            f"{so_many(self.logs, 'log')}>"
+        )
 
     def alike(self) -> list[tuple[int, int]]:
         """Return groups of policies that do not differ as first and last place, the widest."""

@@ -14,6 +14,7 @@ from queuesmith.base.errors import OutputError
 from queuesmith.base.extras import extra_library
 from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.campaign.study_file import Study
 from queuesmith.campaign.units import Unit, units_of
 from queuesmith.schedule.starvation import GroupWaits
@@ -49,7 +50,9 @@ class Results(Framed):
     damaged: int = 0
 
     def __repr__(self) -> str:
-        return f"<Results of '{self.study.name}': {self.done:,} of {len(self.units):,} units>"
+        return (
+            f"<Results of '{self.study.name}': {self.done:,} of {so_many(len(self.units), 'unit')}>"
+        )
 
     @property
     def done(self) -> int:

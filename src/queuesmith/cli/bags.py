@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import OutputError, UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, LogOptions, Seed, numbers, with_options
 from queuesmith.cli.output import (
@@ -157,7 +158,7 @@ def _draw_run(found: Schedule, plot: Path) -> None:
     from queuesmith.knobs.drawing import draw_activity
     from queuesmith.knobs.figure_data import activity_data
 
-    title = f"{found.policy} on {found.cluster.cores:,} cores"
+    title = f"{found.policy} on {so_many(found.cluster.cores, 'core')}"
     write_figures([draw_activity(activity_data(found))], plot, title=title)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.options import FormatOption, Quiet
 from queuesmith.cli.output import (
     Format,
@@ -76,12 +77,12 @@ def _print_explained(text: str, policy: Any, decisions: Any) -> None:
     print(text)
     if decisions is None:
         return
-    print(f"What was chosen, {decisions.count:,} decisions:")
+    print(f"What was chosen, {so_many(decisions.count, 'decision')}:")
     for line in decided_lines(policy, decisions.choice_counts, decisions.state_sums):
         print(line)
     for strategy, count in decisions.by_strategy().items():
         if count:
-            print(f"chosen {count:,} times: {strategy}")
+            print(f"chosen {so_many(count, 'time')}: {strategy}")
 
 
 def _decided(policy: Any, decisions: Any) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def _told_inferred(judged: Fidelity, without: Fidelity) -> str:
 
 
 def _told_cancelled(count: int, queued: bool) -> str:
-    jobs = "1 job that was" if count == 1 else f"{count:,} jobs that were"
+    jobs = so_many(count, "job that was", "jobs that were")
     where = "stood in the replayed queue until then" if queued else "left out of the replayed queue"
     return f"{jobs} cancelled while waiting: {where}."
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, Seed, names, numbers, with_options
 from queuesmith.cli.output import (
@@ -177,7 +178,7 @@ def compare(
             "Give one instance, or leave the report out."
         )
     chosen, matrices = options.checked(), [instance.read(path) for path in etc]
-    with progress(f"mapping {len(matrices)} instances", quiet=quiet) as done:
+    with progress(f"mapping {so_many(len(matrices), 'instance')}", quiet=quiet) as done:
         found = compare_methods(matrices, names(methods), chosen, progress=done)
     report_on(found, MAPPING_METRICS, report, context, quiet=quiet)
     rows = [mapping_facts(mapping) for mapping in found]

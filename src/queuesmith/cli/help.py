@@ -35,15 +35,19 @@ class PanelGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands panel by panel."""
-        commands = {
-            name: command
+        sentences = self.sentences(ctx)
+        panels = _panels(sentences) if ctx.parent is None else {"Commands": list(sentences)}
+        for panel, names in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name, sentences[name]) for name in names])
+
+    def sentences(self, ctx: Any) -> dict[str, str]:
+        """Return what each command that is shown does."""
+        return {
+            name: sentence_of(command)
             for name in self.list_commands(ctx)
             if (command := self.get_command(ctx, name)) is not None and not command.hidden
         }
-        panels = _panels(commands) if ctx.parent is None else {"Commands": list(commands)}
-        for panel, names in panels.items():
-            with formatter.section(panel):
-                formatter.write_dl([(name, _sentence(commands[name])) for name in names])
 
 
 class PanelCommand(TyperCommand):
@@ -81,7 +85,8 @@ def _panels(names: Iterable[str]) -> dict[str, list[str]]:
     return {panel: found for panel, found in panels.items() if found}
 
 
-def _sentence(command: Any) -> str:
+def sentence_of(command: Any) -> str:
+    """Return the first paragraph of a command's help, in one line."""
     text = " ".join((command.help or "").split("\n\n")[0].split())
     return text or "-"
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.help import PanelGroup
 from queuesmith.cli.options import Quiet
 from queuesmith.cli.output import check_targets, progress, tell, tell_changes, working
@@ -48,7 +49,7 @@ def slurm(
     with progress(f"asking {sacct}", quiet=quiet) as report:
         workload = import_sacct(request, out, progress=report)
     tell_changes(workload, quiet=quiet)
-    tell(f"wrote {len(workload):,} jobs to {out}", quiet=quiet)
+    tell(f"wrote {so_many(len(workload), 'job')} to {out}", quiet=quiet)
 
 
 @app.command()

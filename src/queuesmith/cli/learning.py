@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.learner_options import LearnerOptions, learning_share, wait_factor
 from queuesmith.cli.options import (
@@ -188,7 +189,9 @@ def _show(
     else:
         print_tuned(tuned, graded, although_untrue=although_untrue)
     rate = f"{tuned.evaluations / tuned.seconds:,.3g} a second" if tuned.seconds else "at once"
-    tell(f"{tuned.evaluations:,} policies were judged, {rate}.", quiet=quiet)
+    tell(
+        f"{so_many(tuned.evaluations, 'policy was', 'policies were')} judged, {rate}.", quiet=quiet
+    )
 
 
 def _write_policy(tuned: Tuned, out: Path, said: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.live_options import JournalFolder, LookOptions
 from queuesmith.cli.options import FormatOption, Quiet, Seed, with_options
 from queuesmith.cli.output import Format, print_rows, progress, tell
@@ -109,7 +110,7 @@ def forecast(
     steered = steering.steered(seen.cluster, present=present)
     if steered is not None:
         tell(f"note: steered by {steered.policy}, every {steered.every:g} s", quiet=quiet)
-    with progress(f"replaying {len(seen.waiting)} jobs", quiet=quiet) as tick:
+    with progress(f"replaying {so_many(len(seen.waiting), 'job')}", quiet=quiet) as tick:
         found: Sequence[Expectation] = foretell(
             seen,
             past,

@@ -188,7 +188,7 @@ def export(
     from queuesmith.workload.files import read
 
     jobs, nodes = read(log), machine_from(machine)
-    with progress(f"trying {candidates} settings", quiet=quiet) as tick:
+    with progress(f"trying {so_many(candidates, 'setting')}", quiet=quiet) as tick:
         found = find(
             jobs,
             nodes,

@@ -11,6 +11,7 @@ import typer
 
 from queuesmith.base.errors import OutputError, UsageError, WorkloadError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, Seed, with_options
 from queuesmith.cli.output import (
     Format,
@@ -151,7 +152,7 @@ def generate(
     from queuesmith.workload.synthetic import GENERATORS
 
     generator = entry("model", model, GENERATORS)
-    with working(f"generating {jobs} jobs", quiet=quiet):
+    with working(f"generating {so_many(jobs, 'job')}", quiet=quiet):
         workload = generator(jobs, cores, load=load, users=users, estimates=estimates, seed=seed)
     _write(workload, out, quiet)
 
@@ -196,7 +197,7 @@ def _write(workload: Workload, out: Path, quiet: bool) -> None:
 
     with working(f"writing {out}", quiet=quiet):
         write(workload, out)
-    tell(f"wrote {len(workload):,} jobs to {out}", quiet=quiet)
+    tell(f"wrote {so_many(len(workload), 'job')} to {out}", quiet=quiet)
 
 
 def _check_figure(path: Path) -> None:

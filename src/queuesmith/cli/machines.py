@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.words import so_many
 from queuesmith.cli.options import FormatOption, Quiet
 from queuesmith.cli.output import (
     Format,
@@ -80,7 +81,8 @@ def _tell_fitting(jobs: Workload, found: NodeCluster, *, strict: bool, quiet: bo
 
     fit = fitting(jobs, found, strict=strict)
     tell_changes(fit, quiet=quiet, since=len(jobs.changes))
-    tell(f"{len(fit):,} of {len(jobs):,} jobs fit machine '{found.name}'", quiet=quiet)
+    fits = "fits" if len(fit) == 1 else "fit"
+    tell(f"{len(fit):,} of {so_many(len(jobs), 'job')} {fits} machine '{found.name}'", quiet=quiet)
 
 
 def _show(found: NodeCluster, format: Format) -> None:

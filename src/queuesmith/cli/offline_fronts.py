@@ -132,9 +132,10 @@ def summary(front: Front) -> str:
     left_out = (
         f" No job belongs to {', '.join(front.left_out)}: left out." if front.left_out else ""
     )
+    is_, dominates = ("is", "it dominates") if len(front) == 1 else ("are", "they dominate")
     return (
-        f"{len(front):,} of {front.evaluations:,} schedules are on the front of "
-        f"{len(front.objectives)} objectives; they dominate {100 * front.hypervolume:.1f} % of the "
+        f"{len(front):,} of {front.evaluations:,} schedules {is_} on the front of "
+        f"{len(front.objectives)} objectives; {dominates} {100 * front.hypervolume:.1f} % of the "
         f"space up to twice EASY's response times.{left_out}"
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.words import so_many
 from queuesmith.cli.options import FormatOption, LogOptions, MachineOptions, with_options
 from queuesmith.cli.output import (
     Format,
@@ -126,7 +127,7 @@ def gap(
     instants = sampled_instants(schedule, steps=steps, seed=seed, fewest=fewest, most=most)
     with (
         engine.elsewhere() as other,
-        progress(f"solving {len(instants)} steps", quiet=log.quiet) as report,
+        progress(f"solving {so_many(len(instants), 'step')}", quiet=log.quiet) as report,
     ):
         found = study.gap(
             (snapshot_at(schedule, int(instant)) for instant in instants),
@@ -224,7 +225,7 @@ def solve(
 
     check_targets(schedule, report)
     snapshot = _read(log, machine)
-    with progress(f"planning {len(snapshot)} jobs", quiet=log.quiet):
+    with progress(f"planning {so_many(len(snapshot), 'job')}", quiet=log.quiet):
         found = solver.solve(
             snapshot, objective, seconds, workers=workers, seed=seed, method=method
         )

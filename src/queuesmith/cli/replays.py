@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.choices import ChoiceOptions, as_rows
 from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import (
@@ -283,7 +284,9 @@ def _compare(
     cluster = truth.cluster(workload, machine, log)
     workload = truth.constrained(workload, cluster, log)
     machine.tell_unused(chosen, quiet=log.quiet)
-    with progress(f"replaying {len(chosen)} policies", quiet=log.quiet) as report:
+    with progress(
+        f"replaying {so_many(len(chosen), 'policy', 'policies')}", quiet=log.quiet
+    ) as report:
         comparison = compare(
             workload,
             cluster,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from queuesmith.base.words import so_many
 from queuesmith.cli.learner_options import LearnerOptions, wait_factor
 from queuesmith.cli.options import (
     FormatOption,
@@ -61,7 +62,7 @@ def roll(
     fitting = jobs_that_fit(workload, cluster, strict=log.strict)
     tell_changes(fitting, quiet=log.quiet, since=len(workload.changes))
     graded = grade_of(fitting, cluster, truth.today)
-    with progress(f"learning {origins} times", quiet=log.quiet) as report:
+    with progress(f"learning {so_many(origins, 'time')}", quiet=log.quiet) as report:
         found = roll(
             fitting,
             cluster,

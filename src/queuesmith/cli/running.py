@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.cli.default_command import DefaultCommandGroup
 from queuesmith.cli.options import FormatOption, Quiet, with_options
 from queuesmith.cli.output import (
@@ -94,7 +95,7 @@ def run(
     if state.failed:
         first = next(row for row in state.rows() if row["failed"])
         tell(
-            f"note: {state.failed} tasks failed; the first of bag '{first['bag']}': "
+            f"note: {so_many(state.failed, 'task')} failed; the first of bag '{first['bag']}': "
             f"{first['first_failure']}; see {kept / 'output' / first['bag']}",
             quiet=quiet,
         )
@@ -122,7 +123,7 @@ def add(
                 "another name."
             )
     send(folder, {"bags": [bag.to_json() for bag in found]})
-    tell(f"sent {len(found)} bags to {folder}", quiet=quiet)
+    tell(f"sent {so_many(len(found), 'bag')} to {folder}", quiet=quiet)
 
 
 @app.command()

@@ -13,6 +13,7 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
+from queuesmith.base.words import so_many
 from queuesmith.cli.group_waits import print_group_waits
 from queuesmith.cli.help import PanelGroup
 from queuesmith.cli.options import FormatOption, Quiet, with_options
@@ -266,9 +267,14 @@ def _counted(course: Any) -> dict[str, Any]:
 def _warn(results: Results, quiet: bool) -> None:
     if results.damaged:
         tell(
-            f"note: {results.damaged} shards were damaged; their units count as not done",
+            f"note: {so_many(results.damaged, 'shard was', 'shards were')} damaged; the units in "
+            "there count as not done",
             quiet=quiet,
         )
     if results.without_value:
         count, first = len(results.without_value), results.without_value[0]
-        tell(f"note: {count} units have no value, the first because: {first}", quiet=quiet)
+        tell(
+            f"note: {so_many(count, 'unit has', 'units have')} no value, the first because: "
+            f"{first}",
+            quiet=quiet,
+        )

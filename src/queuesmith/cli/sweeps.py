@@ -10,6 +10,7 @@ import typer
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import (
@@ -172,7 +173,9 @@ def _draw_sweep(result: SweepResult, plot: Path, quiet: bool) -> None:
     from queuesmith.knobs.drawing import draw_cloud
     from queuesmith.knobs.figure_data import cloud_data
 
-    title = f"{len(result):,} settings on the {result.jobs:,} jobs of {result.log}"
+    title = (
+        f"{so_many(len(result), 'setting')} on the {so_many(result.jobs, 'job')} of {result.log}"
+    )
     write_figures([draw_cloud(cloud_data(result))], plot, title=title)
     tell(f"wrote {plot}", quiet=quiet)
 
@@ -247,7 +250,7 @@ def retune(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under knobs that are searched anew every so often."""
-    from queuesmith.knobs.retuning import held_out, verdict
+    from queuesmith.knobs.retuning import held_out
     from queuesmith.knobs.retuning import retune as tune
 
     check_targets(schedule)
@@ -264,8 +267,8 @@ def retune(
     }
     with progress(f"tuning {workload.name}", quiet=log.quiet) as report:
         if compare:
-            rows = held_out(workload, None, objective, split=split, progress=report, **options)
-            said = verdict(rows)
+            judged = held_out(workload, None, objective, split=split, progress=report, **options)
+            rows, said = list(judged.rows), judged.verdict
         else:
             found = tune(workload, None, objective, progress=report, **options)
             rows = found.rows()

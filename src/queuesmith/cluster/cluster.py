@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from queuesmith.base.errors import ClusterError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import AlikeCores
 from queuesmith.workload import Workload
 from queuesmith.workload.columns import LARGEST_WIDTH
@@ -80,8 +81,8 @@ def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -
         )
     if cluster is not None and cores is not None and cluster.cores != cores:
         raise ClusterError(
-            f"cluster '{cluster.name}' has {cluster.cores} cores, but cores={cores} was given too. "
-            "Give one of them."
+            f"cluster '{cluster.name}' has {so_many(cluster.cores, 'core')}, but cores={cores} was "
+            "given too. Give one of them."
         )
     if cluster is not None:
         return cluster

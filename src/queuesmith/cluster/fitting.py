@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.alike import numbered
 from queuesmith.cluster.cluster import Cluster
 from queuesmith.cluster.features import Mask
@@ -181,13 +182,15 @@ def _say_node(w: Workload, machine: NodeCluster, requests: JobRequests, job: int
     has_gpus = nodes.gpus[may][:, type_] if type_ >= 0 else nodes.gpus[may].sum(axis=1)
     cores = max(int(requests.cores_per_node[job]), int(requests.cores_per_task[job]))
     memory = max(int(requests.memory_per_node[job]), int(requests.memory_per_core[job]) * cores)
-    asked = f"{cores} cores"
-    most = f"{nodes.cores[may].max()} cores"
+    asked, most = so_many(cores, "core"), so_many(nodes.cores[may].max(), "core")
     if memory:
         asked, most = f"{asked}, {memory} MB", f"{most}, {nodes.memory[may].max()} MB"
     if gpus:
         kind = f" of type {gpu_types(machine)[type_]}" if type_ >= 0 else ""
-        asked, most = f"{asked}, {gpus} GPUs{kind}", f"{most}, {has_gpus.max()} GPUs"
+        asked, most = (
+            f"{asked}, {so_many(gpus, 'GPU')}{kind}",
+            f"{most}, {so_many(has_gpus.max(), 'GPU')}",
+        )
     where = _where(machine, requests, job)
     return (
         f"{_job(w, job)} asks for {asked} on a node, but no node of {where} that it may run on has "
@@ -199,8 +202,9 @@ def _say_nodes(w: Workload, machine: NodeCluster, requests: JobRequests, job: in
     may = int(requests.node_sets[requests.node_set[job]].sum())
     where = _where(machine, requests, job)
     return (
-        f"{_job(w, job)} asks for {requests.cores[job]} cores on {requests.least_nodes[job]} nodes,"
-        f" but of the {may} nodes of {where} too few have room for its part"
+        f"{_job(w, job)} asks for {so_many(requests.cores[job], 'core')} on "
+        f"{so_many(requests.least_nodes[job], 'node')}, but of the {so_many(may, 'node')} of "
+        f"{where} too few have room for its part"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from queuesmith.base.checks import number, whole_number
 from queuesmith.base.errors import ClusterError
@@ -48,6 +48,19 @@ class NodeKind:
     features: tuple[str, ...] = ()
     weight: int = 1
     threads_per_core: int = 1
+
+    if TYPE_CHECKING:
+        # What may be given is more than what is kept; dataclasses know no such difference.
+        def __init__(
+            self,
+            nodes: str | Collection[str],
+            cores: int,
+            memory: int | None = None,
+            gres: Mapping[str, int] = ...,
+            features: Collection[str] = (),
+            weight: int = 1,
+            threads_per_core: int = 1,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", names_of(self.nodes, "a kind of nodes"))

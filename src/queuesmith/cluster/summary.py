@@ -6,6 +6,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster.hostlist import folded
 from queuesmith.cluster.limits import AMOUNTS_OF_LIMITS, Amounts, Limits
 from queuesmith.cluster.node_cluster import NodeCluster
@@ -186,8 +187,8 @@ def size_text(machine: NodeCluster) -> str:
     """Return how large a machine is: ``micro: 10 nodes, 120 cores, 2 GPUs, 2 partitions``."""
     gpus = sum(kind.gpus * len(kind.nodes) for kind in machine.kinds)
     memory = sum((kind.memory or 0) * len(kind.nodes) for kind in machine.kinds)
-    parts = [f"{len(machine.node_names):,} nodes", f"{machine.cores:,} cores"]
+    parts = [so_many(len(machine.node_names), "node"), so_many(machine.cores, "core")]
     parts += [f"{memory:,} MB"] if memory else []
-    parts += [f"{gpus:,} GPUs"] if gpus else []
-    parts += [f"{len(machine.partitions)} partitions"]
+    parts += [so_many(gpus, "GPU")] if gpus else []
+    parts += [so_many(len(machine.partitions), "partition")]
     return f"{machine.name}: {', '.join(parts)}"

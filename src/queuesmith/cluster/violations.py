@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster.levels import levels
 from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.node_arrays import gpu_types, node_arrays, reservations
@@ -111,8 +112,8 @@ def _wrong_count(schedule: Any, requests: JobRequests) -> str | None:
         return None
     job, count = (int(each[np.argmax(wrong)]) for each in (runs.job, runs.nodes))
     return (
-        f"{_name(schedule, job)} runs on {count} nodes, but it asks for {least[job]} at least"
-        f"{f' and {requests.most_nodes[job]} at most' if requests.most_nodes[job] else ''}."
+        f"{_name(schedule, job)} runs on {so_many(count, 'node')}, but it asks for {least[job]} at "
+        f"least{f' and {requests.most_nodes[job]} at most' if requests.most_nodes[job] else ''}."
     )
 
 

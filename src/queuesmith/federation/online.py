@@ -16,6 +16,7 @@ import numpy as np
 
 from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import ScheduleError, UsageError
+from queuesmith.base.words import so_many
 from queuesmith.compiled import load
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.methods import named_method, place
@@ -125,8 +126,8 @@ def replay_placement(
     where = plan.cluster if federation is None else federation
     if not isinstance(where, Federation) or where.nodes != plan.cluster.cores:
         raise UsageError(
-            f"'{where.name}' has {where.cores} nodes, but the plan was made for a federation of "
-            f"{plan.cluster.cores}. Give one of the same size."
+            f"'{where.name}' has {so_many(where.cores, 'node')}, but the plan was made for a "
+            f"federation of {plan.cluster.cores}. Give one of the same size."
         )
     load(run_plan)
     began = time.perf_counter()
@@ -144,8 +145,9 @@ def _plan_next(state: PlannedReplay, decide: Decider, size: int) -> None:
     plan = decide(state.federation, state.jobs.select(chosen).queued())
     if job_names(plan) != tuple(state.jobs.id[job] for job in chosen):
         raise ScheduleError(
-            f"decider '{plan.policy}' was asked about {len(chosen)} jobs, but its schedule "
-            f"is of {len(plan)} others. Return a schedule of the jobs it was given."
+            f"decider '{plan.policy}' was asked about {so_many(len(chosen), 'job')}, but its "
+            f"schedule is of {so_many(len(plan), 'other')}. Return a schedule of the jobs it was "
+            "given."
         )
     due = np.full(len(chosen), now)
     last = state.planned + len(chosen) == len(state.jobs)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 from typing import NamedTuple
 
+from queuesmith.base.words import so_many
 from queuesmith.grid.etc.describe import describe
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.options import MapOptions
@@ -62,7 +63,9 @@ def choose_method(matrix: EtcMatrix, options: MapOptions) -> MethodChoice:
             f"{options.seconds:g} s"
         )
     return MethodChoice(
-        "exact", "queuesmith", f"{options.seconds:g} s are enough for {pairs:,} pairs and a bound"
+        "exact",
+        "queuesmith",
+        f"{options.seconds:g} s are enough for {so_many(pairs, 'pair')} and a bound",
     )
 
 
@@ -73,7 +76,9 @@ def _for_both(matrix: EtcMatrix, pairs: int, seconds: float) -> MethodChoice:
         agreed = describe(matrix).consistency
         if few == (agreed >= CONSISTENT):
             says = "agree" if agreed >= CONSISTENT else "do not agree"
-            why = f"{pairs:,} pairs, and jobs {says} on the machines ({100 * agreed:.0f} %)"
+            why = (
+                f"{so_many(pairs, 'pair')}, and jobs {says} on the machines ({100 * agreed:.0f} %)"
+            )
             return MethodChoice("exact", "queuesmith", why)
     return _genetic("for both criteria together it was the best on generated instances like it")
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.knobs.kernels.replay import Bags
 from queuesmith.knobs.options import BagOptions
 from queuesmith.schedule.times import frozen
@@ -126,7 +127,7 @@ class TaskJobs:
             raise WorkloadError(f"{sentence}. Give a larger machine.")
         kept = ~wide
         change = Change(
-            f"needs more at once than the machine's {cores} cores",
+            f"needs more at once than the machine's {so_many(cores, 'core')}",
             int(np.count_nonzero(wide)),
             dropped=True,
         )
@@ -180,7 +181,7 @@ def _shares(share: Share, count: int, seed: int) -> Floats:
     shares = np.asarray(share, dtype=np.float64)
     if shares.shape != (count,):
         raise UsageError(
-            f"there are {shares.size} shares, but {count} jobs. "
+            f"{so_many(shares.size, 'share is', 'shares are')} given for {so_many(count, 'job')}. "
             "Give one share a job, or one for all."
         )
     wrong = ~((shares >= 0) & (shares <= 1))
@@ -195,6 +196,6 @@ def _mask(malleable: Any, count: int) -> Mask:
     if mask.dtype != np.bool_ or mask.shape not in ((), (count,)):
         raise UsageError(
             f"malleable has the shape {mask.shape} and type {mask.dtype}, but it must be True, "
-            f"False, or one of them for each of {count} jobs. Give a mask."
+            f"False, or one of them for each of {so_many(count, 'job')}. Give a mask."
         )
     return mask

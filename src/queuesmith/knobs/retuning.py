@@ -7,15 +7,17 @@ under all settings of a coarse range and goes on with the best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.knobs.bags import rigid
 from queuesmith.knobs.choosing import as_objective, evaluate
@@ -27,8 +29,16 @@ from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.knobs.sweep_result import SweepResult
 from queuesmith.knobs.sweeping import sweep
 from queuesmith.schedule import Schedule
+from queuesmith.schedule.confidence import Interval
+from queuesmith.schedule.objective import Objective
+from queuesmith.schedule.paired import chance_words, improvement, interval_words
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
+
+Mask = NDArray[np.bool_]
+
+#: Said of objectives such as the makespan, which have no value in a single week.
+UNKNOWN_CHANCE = "Whether that is chance cannot be told: weeks of this objective cannot be redrawn."
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,9 @@ class Retuned(Framed):
     turns: tuple[Turn, ...]
 
     def __repr__(self) -> str:
-        return f"<Retuned: {len(self.turns)} settings of the knobs over {self.schedule!r}>"
+        return (
+            f"<Retuned: {so_many(len(self.turns), 'setting')} of the knobs over {self.schedule!r}>"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each turn."""
@@ -165,6 +177,43 @@ class _KnobTuner:
         return jobs.replaced(runtime=np.where(ended, jobs.runtime, jobs.walltime))
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Self-tuning beside fixed settings, on jobs that none of them has seen.
+
+    Parameters
+    ----------
+    rows
+        One for each policy: its knobs, the objective on both parts of the log, and the longest wait
+        of the second.
+    gain
+        By how many per cent self-tuning is better than the best fixed setting on the second part,
+        with its interval; None where the objective is 0 under that setting.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    gain: Interval | None
+
+    @property
+    def verdict(self) -> str:
+        """Whether self-tuning paid on the part of the log that was held out, and what to do."""
+        if self.gain is not None and self.gain.value > 0:
+            chance = chance_words(self.gain.low) if self.gain.weeks else UNKNOWN_CHANCE
+            return (
+                f"self-tuning was {self.gain.value:.1f} % better{interval_words(self.gain)} than "
+                f"the best fixed setting on the held-out part. {chance}"
+            )
+        loss = "no better than"
+        if self.gain is not None and self.gain.value < 0:
+            loss = f"{-self.gain.value:.1f} % worse{interval_words(self.gain)} than"
+        (setting,) = (row["knobs"] for row in self.rows if row["policy"] == "best fixed")
+        return (
+            f"self-tuning was {loss} one fixed setting, found on the first part and kept. Do not "
+            "use it on such a log: what was best in the recent past need not be in the weeks "
+            f"after. Keep {setting}."
+        )
+
+
 def held_out(
     workload: Workload,
     cluster: Cluster | None = None,
@@ -175,7 +224,7 @@ def held_out(
     split: float = SPLIT,
     ranges: str | Sequence[str] = RetuneOptions.ranges,
     **options: Any,
-) -> list[dict[str, Any]]:
+) -> HeldOut:
     """Compare self-tuning with fixed settings on jobs that none of them has seen.
 
     The best fixed setting is searched on the jobs of the first part of the log and then kept; the
@@ -209,35 +258,14 @@ def held_out(
         name: _replayed(jobs, machine, knobs, backfill) for name, knobs in searched.items()
     }
     plain = _replayed(jobs, machine, Knobs(0, 1, 0), backfill)
-    return [
-        _row("self-tuning", f"{len(tuned.turns) - 1} turns", tuned.schedule, objective, seen),
-        *(_row(n, str(searched[n]), schedules[n], objective, seen) for n in searched),
-        _row("first come, first served", "beta=1", plain, objective, seen),
+    measure = as_objective(objective)
+    ours, fixed = (_submitted_in(~seen, s) for s in (tuned.schedule, schedules["best fixed"]))
+    rows = [
+        _row("self-tuning", so_many(len(tuned.turns) - 1, "turn"), tuned.schedule, measure, seen),
+        *(_row(n, str(searched[n]), schedules[n], measure, seen) for n in searched),
+        _row("first come, first served", "beta=1", plain, measure, seen),
     ]
-
-
-def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say whether self-tuning paid on the part of the log that was held out, and what to do.
-
-    Parameters
-    ----------
-    rows
-        What `held_out` returned.
-    """
-    found = {row["policy"]: row for row in rows}
-    tuned, fixed = (float(found[name]["held out"]) for name in ("self-tuning", "best fixed"))
-    if tuned < fixed:
-        gain = 100 * (1 - tuned / fixed)
-        return (
-            f"self-tuning was {gain:.1f} % better than the best fixed setting on the held-out part."
-        )
-    setting = found["best fixed"]["knobs"]
-    loss = f"{100 * (tuned / fixed - 1):.1f} % worse than" if fixed > 0 else "no better than"
-    return (
-        f"self-tuning was {loss} one fixed setting, found on the first part and kept. Do not use "
-        f"it on such a log: what was best in the recent past need not be in the weeks after. Keep "
-        f"{setting}."
-    )
+    return HeldOut(tuple(rows), improvement(ours, fixed, measure))
 
 
 def _best_fixed(
@@ -253,14 +281,16 @@ def _replayed(jobs: Workload, machine: Cluster, knobs: Knobs, backfill: str) -> 
     return simulate(jobs, machine, knobs.policy(backfill))
 
 
+def _submitted_in(part: Mask, schedule: Schedule) -> Schedule:
+    """Return the jobs that were submitted in a part of the log, as they ran in all of it."""
+    jobs = schedule.workload.select(part)
+    return Schedule(jobs, schedule.cluster, schedule.start[part], schedule.policy)
+
+
 def _row(
-    name: str, knobs: str, schedule: Schedule, objective: str, seen: np.ndarray[Any, Any]
+    name: str, knobs: str, schedule: Schedule, measure: Objective, seen: Mask
 ) -> dict[str, Any]:
-    measure = as_objective(objective)
-    values = []
-    for part in (seen, ~seen):
-        jobs = schedule.workload.select(part)
-        values.append(measure(Schedule(jobs, schedule.cluster, schedule.start[part], name)))
+    first, rest = (measure(_submitted_in(part, schedule)) for part in (seen, ~seen))
     longest = float(schedule.wait[~seen].max())
-    told = {"policy": name, "knobs": knobs, "first part": values[0], "held out": values[1]}
+    told = {"policy": name, "knobs": knobs, "first part": first, "held out": rest}
     return {**told, "longest wait": longest}

@@ -11,6 +11,7 @@ import numpy as np
 
 from queuesmith.base.errors import MetricError
 from queuesmith.base.frames import Framed, rows_html
+from queuesmith.base.words import so_many
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.schedule.measures import CLASSES
@@ -68,8 +69,8 @@ class SweepResult(Framed):
 
     def __repr__(self) -> str:
         return (
-            f"<SweepResult of '{self.log}': {len(self):,} settings, {self.replays:,} replays, "
-            f"{self.seconds:.2f} s>"
+            f"<SweepResult of '{self.log}': {so_many(len(self), 'setting')}, "
+            f"{so_many(self.replays, 'replay')}, {self.seconds:.2f} s>"
         )
 
     @property

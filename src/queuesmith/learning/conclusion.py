@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from queuesmith.learning.verdict import Verdict
+from queuesmith.schedule.paired import chance_words, interval_words
 
 if TYPE_CHECKING:
     from queuesmith.learning.result import Tuned
@@ -59,8 +60,7 @@ def gain(verdict: Verdict, part: str, *, with_interval: bool = True) -> str:
         better = (learned > other) == (verdict.objective.better == "higher")
         return f"{'better' if better else 'worse'} by a share that is not defined"
     side = "better" if percent.value >= 0 else "worse"
-    known = with_interval and percent.low is not None and percent.high is not None
-    between = f" ({percent.low:.1f} to {percent.high:.1f})" if known else ""
+    between = interval_words(percent) if with_interval else ""
     return f"{abs(percent.value):.1f} % {side}{between}"
 
 
@@ -78,15 +78,6 @@ def _advice(tuned: Tuned, judged: Verdict) -> str:
     if easy.value <= 0:
         return NO_BETTER
     if _equals(judged, "best_fixed"):
-        return f"{tuned.best_fixed} needs no learning and does as well. {_chance(easy.low)}"
+        return f"{tuned.best_fixed} needs no learning and does as well. {chance_words(easy.low)}"
     low = min(easy.low, fixed.low) if easy.low is not None and fixed.low is not None else None
-    return _chance(low)
-
-
-def _chance(low: float | None) -> str:
-    """Say whether a gain may be chance, given the lower end of its interval."""
-    if low is None:
-        return "The log is too short to tell whether that is chance."
-    if low > 0:
-        return "It stays better when the weeks of the log are redrawn, so that is hardly chance."
-    return "That may be chance: with other weeks of the same log there would be no gain."
+    return chance_words(low)

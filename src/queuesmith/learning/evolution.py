@@ -72,8 +72,9 @@ class Evolution(RuleBases):
         whole_number("the number of seeded parents", self.seeded, 0, "Give for example 1.")
         if self.seeded > self.parents:
             raise UsageError(
-                f"the number of seeded parents is {self.seeded}, but there are {self.parents} "
-                "parents in all. Give at most as many, or more parents."
+                f"the number of seeded parents is {self.seeded}, but there "
+                f"{'is 1 parent' if self.parents == 1 else f'are {self.parents} parents'} in all. "
+                "Give at most as many, or more parents."
             )
         if self.restart_after is not None:
             whole_number("restart_after", self.restart_after, 1, "Give for example 10.")

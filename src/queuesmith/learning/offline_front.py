@@ -18,6 +18,7 @@ from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.files import AnyPath, format_suffix, write_bytes
 from queuesmith.base.frames import Framed
 from queuesmith.base.json import read_json
+from queuesmith.base.words import so_many
 from queuesmith.learning.domination import dominated_by, dominated_volume
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
@@ -126,8 +127,8 @@ class Front(Framed):
 
     def __repr__(self) -> str:
         return (
-            f"<Front of '{self.log}': {len(self):,} schedules of {self.evaluations:,}, "
-            f"{len(self.objectives)} objectives, hypervolume {self.hypervolume:.4g}>"
+            f"<Front of '{self.log}': {so_many(len(self), 'schedule')} of {self.evaluations:,}, "
+            f"{so_many(len(self.objectives), 'objective')}, hypervolume {self.hypervolume:.4g}>"
         )
 
     @property
@@ -206,9 +207,9 @@ class Front(Framed):
     def _point_of(self, schedule: Schedule) -> Point:
         if len(schedule) != self.jobs or schedule.cluster.cores != self.cores:
             raise UsageError(
-                f"schedule '{schedule.policy}' has {len(schedule):,} jobs on "
-                f"{schedule.cluster.cores:,} cores, but the front is of {self.jobs:,} jobs on "
-                f"{self.cores:,}. Give a schedule of the same jobs."
+                f"schedule '{schedule.policy}' has {so_many(len(schedule), 'job')} on "
+                f"{so_many(schedule.cluster.cores, 'core')}, but the front is of "
+                f"{so_many(self.jobs, 'job')} on {self.cores:,}. Give a schedule of the same jobs."
             )
         return measure(schedule, self.objectives, self.objective)
 

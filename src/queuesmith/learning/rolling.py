@@ -12,6 +12,7 @@ import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import MetricError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine
@@ -109,7 +110,7 @@ def rolling_conclusion(origins: Sequence[Origin]) -> str:
     side = "better" if middle >= 0 else "worse"
     told = (
         f"What was learned up to then is better than the best fixed strategy in {better} of "
-        f"{len(gains)} months, in the middle one {abs(middle):.1f} % {side}."
+        f"{so_many(len(gains), 'month')}, in the middle one {abs(middle):.1f} % {side}."
     )
     if 2 * better <= len(gains):
         return f"{told} The best fixed strategy needs no learning: learning again is not worth it."
@@ -187,9 +188,10 @@ def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, W
     months = int(jobs.span // (days * DAY))
     if months <= origins:
         raise WorkloadError(
-            f"workload '{jobs.name}' has {jobs.span / DAY:,.1f} days, but {origins} origins of "
-            f"{days:g} days need more than {(origins + 1) * days:g}. Give fewer origins, or fewer "
-            "days."
+            f"workload '{jobs.name}' has {jobs.span / DAY:,.1f} days, but "
+            f"{so_many(origins, 'origin')} of {so_many(float(days), 'day')} "
+            f"{'needs' if origins == 1 else 'need'} more than {(origins + 1) * days:g}. Give fewer "
+            "origins, or fewer days."
         )
     for month in range(months - origins, months):
         border = begin + month * days * DAY
@@ -197,7 +199,7 @@ def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, W
         before = jobs.submit < border
         if not np.any(after) or not np.any(before):
             raise WorkloadError(
-                f"workload '{jobs.name}' has no jobs in the {days:g} days from day "
+                f"workload '{jobs.name}' has no jobs in the {so_many(float(days), 'day')} from day "
                 f"{month * days:g} on. Give longer months."
             )
         yield month * days, jobs.select(before), jobs.select(after)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.simulate import as_machine, simulate
 from queuesmith.policy.rulebase import RuleBase, RuleBased, RuleBasePair
@@ -42,12 +43,14 @@ class Smaller:
         if not any(self.rules) and not self.strategies:
             return "No rule and no strategy can be dropped without changing what it does."
         count = sum(map(len, self.rules))
-        rules = f"{count} rule{'s' * (count != 1)} that never decide{'s' * (count == 1)}"
-        others = f" and {len(self.strategies)} strategies that are never chosen"
-        kept = ", ".join(str(len(part)) for part in self.policy.parts)
+        rules = so_many(count, "rule that never decides", "rules that never decide")
+        never = so_many(len(self.strategies), "strategy that is", "strategies that are")
+        others = f" and {never} never chosen"
+        kept = [len(part) for part in self.policy.parts]
+        left = "1 rule is" if kept == [1] else f"{', '.join(map(str, kept))} rules are"
         return (
             f"Without {rules}{others if self.strategies else ''} it starts every job of this log "
-            f"at the same instant; {kept} rules are left."
+            f"at the same instant; {left} left."
         )
 
 

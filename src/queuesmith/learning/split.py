@@ -8,6 +8,7 @@ import numpy as np
 
 from queuesmith.base.checks import number
 from queuesmith.base.errors import MetricError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Machine
 from queuesmith.schedule.objective import Objective
 from queuesmith.schedule.schedule import Schedule
@@ -42,9 +43,9 @@ def split_in_time(workload: Workload, share: float | None = DEFAULT_SPLIT) -> Pa
     border = int(np.searchsorted(workload.submit, _border(workload, share), side="left"))
     if not 0 < border < len(workload):
         raise WorkloadError(
-            f"workload '{workload.name}' has {len(workload)} jobs over {workload.span:,} s, but a "
-            f"split at {100 * share:g} % of that leaves none on one side. Give a longer log, or "
-            "--split none to learn on all of it."
+            f"workload '{workload.name}' has {so_many(len(workload), 'job')} over "
+            f"{workload.span:,} s, but a split at {100 * share:g} % of that leaves none on one "
+            "side. Give a longer log, or --split none to learn on all of it."
         )
     places = np.arange(len(workload))
     return Parts(workload.select(places < border), workload.select(places >= border))

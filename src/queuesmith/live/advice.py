@@ -170,8 +170,8 @@ def advice(
     starts, notes = _starts(state, (today, wanted), runtime)
     fixed = sum(why_not(job, allowed, {}) is not None for job in today)
     if fixed:
-        keep = "keeps its place" if fixed == 1 else "keep their places"
-        notes = (*notes, f"{so_many(fixed, 'job')} {keep}: not to be steered")
+        keep = so_many(fixed, "job keeps its place", "jobs keep their places")
+        notes = (*notes, f"{keep}: not to be steered")
     changes = tuple(changes_for(jobs))
     return Advice(policy, today, wanted, changes, starts, state.now, hours, by, notes)
 

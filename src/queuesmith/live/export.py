@@ -10,6 +10,7 @@ import numpy as np
 
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.simulate import simulate
@@ -158,7 +159,8 @@ def export(
         tick((number + 1) / candidates)
     if best is None:
         raise QueuesmithError(
-            f"'{objective}' is no number for any of {candidates} settings. Choose another."
+            f"'{objective}' is no number for any of {so_many(candidates, 'setting')}. Choose "
+            "another."
         )
     schedules = [
         (

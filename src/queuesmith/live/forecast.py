@@ -164,8 +164,9 @@ def why_it_waits(state: ClusterState, job: LiveJob) -> str:
     ]
     free = _free_cores(state, names)
     wanted = sum(other.cores * other.tasks for other in before)
-    stand = "stands" if len(before) == 1 else "stand"
-    ahead = f"{so_many(len(before), 'job')} for {so_many(wanted, 'core')} {stand} before it; "
+    cores = so_many(wanted, "core")
+    stand = so_many(len(before), f"job for {cores} stands", f"jobs for {cores} stand")
+    ahead = f"{stand} before it; " if before else ""
     here = [other for other in state.running if set(other.partition.split(",")) & names]
     soonest = min(here, key=walltime_left, default=None)
     ends = (
@@ -175,7 +176,7 @@ def why_it_waits(state: ClusterState, job: LiveJob) -> str:
     )
     nodes = f" on {job.nodes} nodes" if job.nodes > 1 else ""
     return (
-        f"{ahead if before else ''}it needs {so_many(job.cores, 'core')}{nodes} of partition "
+        f"{ahead}it needs {so_many(job.cores, 'core')}{nodes} of partition "
         f"{job.partition}, where {free:,} are free{ends}"
     )
 

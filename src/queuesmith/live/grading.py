@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.commands import SlurmError
@@ -61,7 +62,7 @@ def check_grade(judged: Fidelity | None) -> None:
     """Raise where replays of the cluster must not be believed."""
     if judged is not None and not judged.grade.trustworthy:
         raise SlurmError(
-            f"a replay of this cluster's last {len(judged.history):,} jobs has the fidelity grade "
-            f"{judged.grade}, so what a policy gains in replays need not come true; nothing is "
-            "changed. See queuesmith fidelity, or steer with --any-grade."
+            f"a replay of this cluster's last {so_many(len(judged.history), 'job')} has the "
+            f"fidelity grade {judged.grade}, so what a policy gains in replays need not come true; "
+            "nothing is changed. See queuesmith fidelity, or steer with --any-grade."
         )

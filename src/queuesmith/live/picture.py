@@ -54,8 +54,8 @@ def _headline(state: ClusterState) -> str:
     waiting = sum(job.tasks for job in state.waiting)
     held = sum(job.tasks for job in state.waiting if job.held)
     return (
-        f"{state.cluster}, Slurm {state.version}: {len(machine.node_names):,} nodes, "
-        f"{machine.cores:,} cores\n"
+        f"{state.cluster}, Slurm {state.version}: {so_many(len(machine.node_names), 'node')}, "
+        f"{so_many(machine.cores, 'core')}\n"
         f"[{bar:.<{WIDTH}}] {so_many(busy, 'core')} in use by "
         f"{so_many(len(state.running), 'job')}\n"
         f"{_waiting(waiting)}{f', {held:,} of them held' if held else ''}"
@@ -63,7 +63,7 @@ def _headline(state: ClusterState) -> str:
 
 
 def _waiting(count: int) -> str:
-    return f"{so_many(count, 'job')} {'waits' if count == 1 else 'wait'}"
+    return so_many(count, "job waits", "jobs wait")
 
 
 def _partitions(state: ClusterState) -> Iterable[str]:
@@ -72,8 +72,8 @@ def _partitions(state: ClusterState) -> Iterable[str]:
         name = partition.name
         wanted = sum(job.tasks * job.cores for job in waiting[name])
         yield (
-            f"{name:<16} {len(partition.nodes):>5} nodes  "
-            f"{sum(job.cores for job in running[name]):>7,} cores in use  "
+            f"{name:<16} {so_many(len(partition.nodes), 'node'):>11}  "
+            f"{so_many(sum(job.cores for job in running[name]), 'core'):>13} in use  "
             f"{_waiting(sum(job.tasks for job in waiting[name])):>16} for {so_many(wanted, 'core')}"
             f"{'' if partition.up else '  (down)'}"
         )
@@ -103,8 +103,9 @@ def _queue(state: ClusterState) -> Iterable[str]:
     for job in state.waiting:
         many = f" x {job.tasks}" if job.tasks > 1 else ""
         yield (
-            f"{job.id:<9} {job.user:<12} {job.cores:>6,} cores{many}, {span(job.walltime):>7}, "
-            f"priority {job.priority:,}, waits {span(state.now - job.submit)} ({job.reason})"
+            f"{job.id:<9} {job.user:<12} {so_many(job.cores, 'core'):>12}{many}, "
+            f"{span(job.walltime):>7}, priority {job.priority:,}, waits "
+            f"{span(state.now - job.submit)} ({job.reason})"
         )
 
 

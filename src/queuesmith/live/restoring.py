@@ -39,8 +39,8 @@ class Restored:
         left = (
             f"; left alone, for somebody else has set them: {self.foreign}" if self.foreign else ""
         )
-        ended = "has" if self.gone == 1 else "have"
-        return f"{so_many(self.reset, 'job')} put back, {self.gone:,} {ended} ended since{left}"
+        ended = f"{so_many(self.gone, 'has', 'have')} ended since"
+        return f"{so_many(self.reset, 'job')} put back, {ended}{left}"
 
 
 def tell_slurm(
@@ -76,8 +76,9 @@ def restore(journal: Journal, *, seconds: float = PATIENCE) -> Restored:
     left = _sorted_out(journal.entries.values(), present_jobs(seconds=seconds))[0]
     if left:
         raise SlurmError(
-            f"job {left[0]} and {len(left) - 1} others still have what was set: Slurm refuses to "
-            "take it away. Look whether your rights are still an operator's, and restore again."
+            f"job {left[0]} and {so_many(len(left) - 1, 'other')} still have what was set: Slurm "
+            "refuses to take it away. Look whether your rights are still an operator's, and "
+            "restore again."
         )
     journal.forget()
     assert found is not None

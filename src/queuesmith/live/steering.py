@@ -297,8 +297,8 @@ class Steering:
         self._say(f"{so_many(done - len(refused), 'job')} changed, {len(refused)} refused")
         if done > 1 and len(refused) == done:
             raise SlurmError(
-                f"Slurm refused every one of {done} changes. Look whether your rights are still an "
-                "operator's: sacctmgr show user."
+                f"Slurm refused every one of {so_many(done, 'change')}. Look whether your rights "
+                "are still an operator's: sacctmgr show user."
             )
 
     def _released(self, journal: Journal) -> Restored:

@@ -15,6 +15,7 @@ import numpy as np
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import style
 from queuesmith.planning.options import SolveOptions
@@ -93,7 +94,7 @@ class GapStudy(Framed):
 
     def __repr__(self) -> str:
         return (
-            f"<GapStudy of {len(self.steps):,} steps by {self.objective}: a loss of "
+            f"<GapStudy of {so_many(len(self.steps), 'step')} by {self.objective}: a loss of "
             f"{float(self.column('loss_percent').mean()):.2g} % on average>"
         )
 
@@ -121,9 +122,9 @@ class GapStudy(Framed):
         told = self.to_dict()
         loss, proven = told["mean_loss_percent"], told["mean_proven_gap_percent"]
         fact = (
-            f"In {len(self.steps):,} steps with {told['mean_jobs']:,.0f} waiting jobs on average, "
-            f"the best of {', '.join(POLICIES)} loses {loss:.2g} % of {self.objective} to the best "
-            f"plan found, which is itself within {proven:.2g} % of the optimum."
+            f"In {so_many(len(self.steps), 'step')} with {told['mean_jobs']:,.0f} waiting jobs on "
+            f"average, the best of {', '.join(POLICIES)} loses {loss:.2g} % of {self.objective} to "
+            f"the best plan found, which is itself within {proven:.2g} % of the optimum."
         )
         if not proven < float("inf"):
             return f"{fact} For some steps nothing is proven: give them more time."

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import PolicyError, ScheduleError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
 from queuesmith.planning.problem import PlanningProblem, placed
 from queuesmith.planning.snapshot import Snapshot
@@ -120,7 +121,7 @@ def _positions(snapshot: Snapshot, order: str | Order | ArrayLike) -> Ints:
     positions = np.asarray(order)
     if not np.array_equal(np.sort(positions), np.arange(len(snapshot))):
         raise ScheduleError(
-            f"an order of {len(snapshot)} jobs must name each position from 0 to "
+            f"an order of {so_many(len(snapshot), 'job')} must name each position from 0 to "
             f"{len(snapshot) - 1} once. Correct it."
         )
     return positions.astype(np.int64)

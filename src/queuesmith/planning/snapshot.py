@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError, WorkloadError
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
+from queuesmith.base.words import so_many
 from queuesmith.cluster import AlikeCores, Cluster
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import usage
@@ -89,8 +90,8 @@ class Snapshot(AlikeCores):
 
     def __repr__(self) -> str:
         return (
-            f"<Snapshot at {self.now:,} s: {len(self)} jobs, {self.free[0]:,} of "
-            f"{self.cores:,} cores free>"
+            f"<Snapshot at {self.now:,} s: {so_many(len(self), 'job')}, {self.free[0]:,} of "
+            f"{so_many(self.cores, 'core')} free>"
         )
 
     @property
@@ -221,8 +222,8 @@ def _check_staircase(snapshot: Snapshot) -> None:
     time, free = snapshot.time, snapshot.free
     if len(time) != len(free):
         raise ScheduleError(
-            f"the staircase has {len(time)} instants, but {len(free)} numbers of free cores. Give "
-            "one for each."
+            f"the staircase has {so_many(len(time), 'instant')}, but "
+            f"{so_many(len(free), 'number')} of free cores. Give one for each."
         )
     if time[0] != snapshot.now:
         raise ScheduleError(
@@ -239,13 +240,13 @@ def _check_staircase(snapshot: Snapshot) -> None:
     if len(falls):
         i = int(falls[0])
         raise ScheduleError(
-            f"the staircase falls from {free[i]} to {free[i + 1]} free cores at {time[i + 1]}, but "
-            "running jobs only free cores. Correct it."
+            f"the staircase falls from {free[i]} to {so_many(free[i + 1], 'free core')} at "
+            f"{time[i + 1]}, but running jobs only free cores. Correct it."
         )
     if free[0] < 0 or free[-1] > snapshot.cores:
         raise ScheduleError(
-            f"the staircase has between {free[0]} and {free[-1]} free cores, but the machine has "
-            f"{snapshot.cores}. Give numbers from 0 to {snapshot.cores}."
+            f"the staircase has between {free[0]} and {so_many(free[-1], 'free core')}, but the "
+            f"machine has {snapshot.cores}. Give numbers from 0 to {snapshot.cores}."
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
 from queuesmith.planning.snapshot import Snapshot
 from queuesmith.policy import Policy
@@ -56,9 +57,13 @@ def sampled_instants(
     """Return the instants of the steps that ``snapshots`` yields."""
     instants = step_instants(schedule, fewest=fewest, most=most)
     if not len(instants):
-        wanted = f"at least {fewest}" if most is None else f"{fewest} to {most}"
+        wanted = (
+            f"{fewest} to {so_many(most, 'waiting job')}"
+            if most is not None
+            else f"at least {so_many(fewest, 'waiting job')}"
+        )
         raise WorkloadError(
-            f"no step of '{schedule.workload.name}' has {wanted} waiting jobs. Ask for other steps."
+            f"no step of '{schedule.workload.name}' has {wanted}. Ask for other steps."
         )
     if steps is None:
         return instants

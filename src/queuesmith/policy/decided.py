@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.words import so_many
 from queuesmith.policy.features import find_features
 from queuesmith.policy.rulebase import RuleBased
 from queuesmith.policy.rules import FuzzyRules
@@ -45,7 +46,7 @@ class DecidedRule:
     state: dict[str, float]
 
     def __str__(self) -> str:
-        what = ", ".join(f"{name} {count:,} times" for name, count in self.chosen.items())
+        what = ", ".join(f"{name} {so_many(count, 'time')}" for name, count in self.chosen.items())
         where = ", ".join(f"{name} {value:.2g}" for name, value in self.state.items())
         return f"{100 * self.share:5.1f} %  rule {self.rule} chose {what}; on average at {where}."
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.words import so_many
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,8 +63,9 @@ class FuzzyRules:
             )
         if len(self.weight) != len(self.centre):
             raise PolicyError(
-                f"the fuzzy rules have {len(self.centre)} rows of centres but {len(self.weight)} "
-                "rows of weights. Give one row of each for every rule."
+                f"the fuzzy rules have {so_many(len(self.centre), 'row')} of centres but "
+                f"{so_many(len(self.weight), 'row')} of weights. Give one row of each for every "
+                "rule."
             )
         if not (self.width > 0).all():
             raise PolicyError(
@@ -154,8 +156,8 @@ class RigidRules:
         choice = _whole_numbers(self.choice)
         if choice.shape != (classes,):
             raise PolicyError(
-                f"the rigid rules have {choice.size} choices for {classes} classes of states. "
-                "Give one for each class."
+                f"the rigid rules have {so_many(choice.size, 'choice')} for "
+                f"{so_many(classes, 'class', 'classes')} of states. Give one for each class."
             )
         wrong = choice[(choice < 0) | (choice >= self.choices)]
         if len(wrong):
@@ -225,12 +227,12 @@ def check_rules(rules: Rules, choices: int, features: Sequence[str]) -> None:
     """Raise where rules do not fit the features and choices that they are for."""
     if rules.features != len(features):
         raise PolicyError(
-            f"the rules look at {rules.features} features, but {len(features)} are named: "
-            f"{', '.join(features)}. Name one for each column of the rules."
+            f"the rules look at {so_many(rules.features, 'feature')}, but {len(features)} are "
+            f"named: {', '.join(features)}. Name one for each column of the rules."
         )
     if rules.choices != choices:
         raise PolicyError(
-            f"the rules weigh {rules.choices} choices, but there are {choices}. "
+            f"the rules weigh {so_many(rules.choices, 'choice')}, but there are {choices}. "
             "Give one weight for each choice."
         )
 

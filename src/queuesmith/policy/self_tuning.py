@@ -102,6 +102,11 @@ class SelfTuning(AnyPolicy):
 
     def _objective(self) -> Objective:
         objective = Objective(self.metric)
+        if not objective.terms:
+            raise PolicyError(
+                f"dynp cannot value a plan by '{self.metric}', for that is the same for every "
+                f"plan. Choose from: {', '.join(PLAN_METRICS)}."
+            )
         for term in objective.terms:
             if term.name not in PLAN_METRICS or term.index is not None:
                 raise PolicyError(

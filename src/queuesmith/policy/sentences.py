@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.words import so_many
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.features import Feature, find_features
@@ -132,7 +133,7 @@ def explain(policy: AnyPolicy | str, rule_counts: Sequence[ArrayLike] | None = N
         lines += [f"  {sentence}" for sentence in mine if sentence.count != 0]
         idle = sum(sentence.count == 0 for sentence in mine)
         if idle:
-            lines.append(f"  {idle} rule{'s' * (idle > 1)} never decided.")
+            lines.append(f"  {so_many(idle, 'rule')} never decided.")
     return "\n".join(lines)
 
 
@@ -165,8 +166,12 @@ def strategy_words(policy: AnyPolicy) -> str:
     order = ORDER_WORDS.get(str(policy.order), f"order {policy.order}")
     if str(policy) == "greedy":
         return order
-    depth = "" if policy.depth is None else f" of the first {policy.depth} jobs"
+    depth = "" if policy.depth is None else f" of the first {_jobs_of(policy.depth)}"
     return f"{order} {ALGORITHM_WORDS[policy.backfill]}{depth}{_keep_words(policy.keep)}"
+
+
+def _jobs_of(depth: int) -> str:
+    return "job" if depth == 1 else f"{depth} jobs"
 
 
 def _tuning_words(policy: SelfTuning) -> str:
@@ -206,7 +211,7 @@ def _heading(policy: AnyPolicy) -> str:
     if not isinstance(policy, RuleBased):
         return f"Policy '{policy}':"
     kinds = " and ".join(
-        f"{len(rules)} {'fuzzy' if isinstance(rules, FuzzyRules) else 'rigid'} rules"
+        so_many(len(rules), f"{'fuzzy' if isinstance(rules, FuzzyRules) else 'rigid'} rule")
         for rules in policy.parts
     )
     return f"Policy '{policy}': {kinds} over {', '.join(policy.features)}."
@@ -269,7 +274,7 @@ def _list(words: Sequence[str]) -> str:
     words = list(dict.fromkeys(words))
     shown = words[:NAMED]
     if len(words) > NAMED:
-        shown = [*words[: NAMED - 1], f"{len(words) - NAMED + 1} others"]
+        shown = [*words[: NAMED - 1], so_many(len(words) - NAMED + 1, "other")]
     return " or ".join(shown)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.base.files import atomic_write
+from queuesmith.base.words import so_many
 from queuesmith.policy.user_files import bytes_of, sources
 
 #: Where settings are kept, where it is not the usual folder.
@@ -117,5 +118,5 @@ def _check(path: str | Path, files: Sequence[Path]) -> None:
 def _described(file: Path, policy_file: Path) -> str:
     whole = file.resolve()
     outside = "" if whole.is_relative_to(policy_file.resolve().parent) else ", outside its folder"
-    lines = len(whole.read_bytes().splitlines())
-    return f"{whole} ({lines} line{'' if lines == 1 else 's'}{outside})"
+    lines = so_many(len(whole.read_bytes().splitlines()), "line")
+    return f"{whole} ({lines}{outside})"

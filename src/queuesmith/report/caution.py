@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.wording import duration, verdict
@@ -42,10 +43,14 @@ def _known_machine(real: Schedule) -> str:
     machine = real.cluster
     if isinstance(machine, NodeCluster):
         return (
-            f"the {len(machine.node_names):,} nodes, {len(machine.partitions):,} partitions and "
-            f"limits of '{machine.name}', not what happened to them"
+            f"the {so_many(len(machine.node_names), 'node')}, "
+            f"{so_many(len(machine.partitions), 'partition')} and limits of '{machine.name}', not "
+            "what happened to them"
         )
-    return f"a pool of {machine.cores:,} equal cores, no nodes, partitions, limits or downtimes"
+    return (
+        f"a pool of {so_many(machine.cores, 'equal core')}, no nodes, partitions, limits or "
+        "downtimes"
+    )
 
 
 def is_untrue(fidelity: Fidelity | None) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.base.errors import MetricError, UsageError
+from queuesmith.base.words import so_many
 from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.fidelity import Fidelity
 from queuesmith.schedule.measures import DEFAULT_BOUND
@@ -235,7 +236,10 @@ class Comparison:
         from queuesmith.report.table import text_table
 
         jobs, cores = len(self.workload), self.schedules[0].cluster.cores
-        title = f"<Comparison of '{self.workload.name}': {jobs:,} jobs on {cores:,} cores>"
+        title = (
+            f"<Comparison of '{self.workload.name}': {so_many(jobs, 'job')} on "
+            f"{so_many(cores, 'core')}>"
+        )
         return f"{title}\n{text_table(self)}"
 
     def _repr_html_(self) -> str:
@@ -280,15 +284,16 @@ def check_labels(schedules: tuple[Schedule, ...]) -> None:
 def _check_alike(one: Schedule, other: Schedule) -> None:
     if one.cluster.cores != other.cluster.cores:
         raise UsageError(
-            f"'{one.policy}' runs on {one.cluster.cores} cores and '{other.policy}' on "
+            f"'{one.policy}' runs on {so_many(one.cluster.cores, 'core')} and '{other.policy}' on "
             f"{other.cluster.cores}, but one machine is compared. Replay both on the same cluster."
         )
     columns = ("id", "submit", "runtime", "cores", "group")
     a, b = one.workload, other.workload
     if a is not b and not all(np.array_equal(getattr(a, c), getattr(b, c)) for c in columns):
         raise UsageError(
-            f"'{one.policy}' runs {len(a)} jobs of '{a.name}' and '{other.policy}' {len(b)} jobs "
-            f"of '{b.name}', but the same jobs are compared. Replay one workload under both."
+            f"'{one.policy}' runs {so_many(len(a), 'job')} of '{a.name}' and '{other.policy}' "
+            f"{so_many(len(b), 'job')} of '{b.name}', but the same jobs are compared. Replay one "
+            "workload under both."
         )
 
 

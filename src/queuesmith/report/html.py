@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
 from queuesmith.base.files import atomic_write
+from queuesmith.base.words import so_many
 from queuesmith.figures.page import embedded, page_html
 from queuesmith.report.comparison import Comparison
 from queuesmith.report.sections import (
@@ -61,7 +62,8 @@ def write_report(
         Further sections, each a title and either HTML (taken as it is, so escape what is not
         yours) or a Plotly figure, or several of them. They stand before the definitions.
     """
-    heading = title or f"{comparison.workload.name}: {len(comparison.policies)} policies compared"
+    policies = so_many(len(comparison.policies), "policy", "policies")
+    heading = title or f"{comparison.workload.name}: {policies} compared"
     plots = _Plots()
     sections = [
         *standard_sections(comparison, plots.embed, although_untrue=although_untrue),

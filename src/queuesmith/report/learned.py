@@ -21,6 +21,7 @@ from queuesmith.report.html_rows import html_row, html_rows, scrolling_table
 from queuesmith.report.wording import plain, scale_of
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.confidence import Interval
+from queuesmith.schedule.paired import interval_words
 
 if TYPE_CHECKING:
     from queuesmith.learning.offline_front import Front
@@ -128,8 +129,7 @@ def terminal_rows(tuned: Tuned) -> list[dict[str, str]]:
 def _gain_text(gain: Interval | None) -> str:
     if gain is None:
         return "-"
-    known = gain.low is not None and gain.high is not None
-    return f"{gain.value:.1f}" + (f" ({gain.low:.1f} to {gain.high:.1f})" if known else "")
+    return f"{gain.value:.1f}{interval_words(gain)}"
 
 
 # -- what it is worth ----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.base.words import so_many
 from queuesmith.figures.palette import policy_colours, policy_dashes
 from queuesmith.figures.style import plain_axis, plain_layout
 from queuesmith.report.figure_data import (
@@ -23,7 +24,7 @@ from queuesmith.report.figure_data import (
     share_at_most,
     sorted_waits,
 )
-from queuesmith.report.wording import duration, plain, time_scale
+from queuesmith.report.wording import duration, time_scale
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.timeline import horizon
 from queuesmith.workload import Workload
@@ -82,7 +83,7 @@ def groups_figure(comparison: Comparison, by: str = "group") -> Figure:
             "name": escape(policy, quote=False),
             "marker": {"color": policy_colours(comparison.policies)[policy]},
             "customdata": [
-                f"{duration(mean)} ({plain(jobs)} jobs)"
+                f"{duration(mean)} ({so_many(jobs, 'job')})"
                 for mean, jobs in zip(data.mean.tolist(), data.jobs.tolist(), strict=True)
             ],
             "hovertemplate": "%{x}: %{customdata}",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
 from queuesmith.figures.page import json_script
 from queuesmith.policy import as_policy
@@ -151,7 +152,7 @@ def waits_section(comparison: Comparison, embed: Embed) -> Section:
         "curve, the sooner jobs start.</p>"
         f"{embed(draw_waits(comparison))}"
         f"<h3>By user group</h3><p>Who pays for a shorter average: the mean wait of each of the "
-        f"{len(groups.labels)} groups.{shares}</p>{embed(draw_groups(comparison))}"
+        f"{so_many(len(groups.labels), 'group')}.{shares}</p>{embed(draw_groups(comparison))}"
     )
     return Section("waits", "Waits", body)
 
@@ -298,7 +299,7 @@ def _python_code(comparison: Comparison) -> str | None:
     jobs = comparison.workload
     return (
         f"import queuesmith as qs\n\n"
-        f"# log: the {len(jobs):,} jobs of {_one_line(jobs.name)}, grouped as they were\n"
+        f"# log: the {so_many(len(jobs), 'job')} of {_one_line(jobs.name)}, grouped as they were\n"
         f"comparison = qs.compare(\n    log,\n    cores={machine.cores},\n"
         f"    policies={list(comparison.simulated)!r},\n"
         f"    metrics={list(comparison.metrics)!r},\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.campaign.ranking import Ranking, rank_policies
 from queuesmith.campaign.results import Results
 from queuesmith.figures.palette import INK, policy_colours
@@ -46,7 +47,8 @@ def write_study_report(
     waits = rows_of_waits(results.group_waits())
     if waits:
         sections.append(("Who waits longest", f"<p>{WORST} {CAPTION}</p>{html_rows(waits)}"))
-    description = f"{results.done:,} of {len(results.units):,} units are done."
+    units = so_many(len(results.units), "unit")
+    description = f"{results.done:,} of {units} {'is' if results.done == 1 else 'are'} done."
     return write_sections(path, f"Study {results.study.name}", sections, description=description)
 
 
@@ -109,8 +111,8 @@ def _facts(results: Results, command: str | None) -> str:
     notes = []
     if results.without_value:
         notes.append(
-            f"{len(results.without_value):,} units have no value, the first because: "
-            f"{results.without_value[0]}"
+            f"{so_many(len(results.without_value), 'unit has', 'units have')} no value, the first "
+            f"because: {results.without_value[0]}"
         )
     if study.split is not None:
         notes.append(
@@ -139,7 +141,10 @@ def _metric(results: Results, metric: str) -> Content:
 
 def verdict(ranking: Ranking) -> str:
     """Say in a sentence or two what the ranks of policies tell."""
-    best = f"'{ranking.policies[0]}' ranks best over {ranking.logs} logs, at {ranking.ranks[0]:.2f}"
+    best = (
+        f"'{ranking.policies[0]}' ranks best over {so_many(ranking.logs, 'log')}, at "
+        f"{ranking.ranks[0]:.2f}"
+    )
     if ranking.friedman is None or ranking.critical_difference is None:
         return f"{best}. One log or one policy tells nothing about others."
     chance = f"(Friedman p = {ranking.friedman:.2g})"
@@ -155,7 +160,10 @@ def verdict(ranking: Ranking) -> str:
 
 def _note(ranking: Ranking) -> str:
     left_out = (
-        f" {ranking.left_out} logs lack a value and are left out." if ranking.left_out else ""
+        f" {so_many(ranking.left_out, 'log without a value is', 'logs without a value are')} left "
+        "out."
+        if ranking.left_out
+        else ""
     )
     against = ranking.duels[0].against if ranking.duels else ""
     return (

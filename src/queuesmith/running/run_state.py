@@ -9,6 +9,7 @@ from typing import Any
 from queuesmith.base.errors import UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.knobs.setting import Knobs
 from queuesmith.running.bag_files import Bag
 from queuesmith.running.progress import BagProgress, State
@@ -51,7 +52,10 @@ class RunState(Framed):
 
     def __repr__(self) -> str:
         tasks = sum(len(bag.tasks) for bag in self.bags)
-        return f"<RunState of '{self.folder}': {len(self.bags)} bags of {tasks:,} tasks>"
+        return (
+            f"<RunState of '{self.folder}': {so_many(len(self.bags), 'bag')} of "
+            f"{so_many(tasks, 'task')}>"
+        )
 
     @property
     def knobs(self) -> Knobs:

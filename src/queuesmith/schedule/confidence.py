@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import MetricError
+from queuesmith.base.words import so_many
 from queuesmith.schedule.measures import (
     DEFAULT_BOUND,
     Average,
@@ -64,7 +65,7 @@ class Interval:
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
-            return f"{self.value:,.6g} (no interval: {self.weeks} week)"
+            return f"{self.value:,.6g} (no interval: {so_many(self.weeks, 'week')})"
         share = f"{100 * self.level:g} %"
         return f"{self.value:,.6g} ({share}: {self.low:,.6g} to {self.high:,.6g})"
 

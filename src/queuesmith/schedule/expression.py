@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import MetricError
 from queuesmith.base.syntax import parse
+from queuesmith.base.words import so_many
 from queuesmith.schedule.measures import Index
 from queuesmith.schedule.metrics import Term, find
 
@@ -190,7 +191,7 @@ class _Reader:
             takes = str(most) if least == most else f"{least} or more"
             raise MetricError(
                 f"{name} at position {place} of the objective {_quoted(self.text)} has "
-                f"{len(node.args)} arguments, but it takes {takes}. Correct them."
+                f"{so_many(len(node.args), 'argument')}, but it takes {takes}. Correct them."
             )
         return Step(name, len(node.args))
 

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
+from queuesmith.workload.sizes import SIZES, size_classes
 
 Floats = NDArray[np.float64]
 
@@ -22,8 +24,6 @@ Floats = NDArray[np.float64]
 NEAR_SECONDS = 300
 #: From so many per cent of error on, absolute values of replays must not be believed.
 UNTRUE_PERCENT = 20.0
-#: Classes of width that jobs are divided into: up to so many cores.
-WIDTHS = (1, 4, 16, 64, 256, 1024)
 MONTH_SECONDS = 30 * 86_400
 
 
@@ -160,7 +160,7 @@ class Fidelity(Framed):
         )
 
     def _with_inferred(self) -> str:
-        jobs = "1 job" if self.inferred == 1 else f"{self.inferred:,} jobs"
+        jobs = so_many(self.inferred, "job")
         return f" with constraints of {jobs} inferred from where they ran" if self.inferred else ""
 
     def __repr__(self) -> str:
@@ -234,10 +234,7 @@ def parts_by(workload: Workload, column: str) -> Iterator[tuple[str, NDArray[np.
 def codes_by(workload: Workload, column: str) -> tuple[NDArray[Any], Callable[[int], str]]:
     """Return the number of each job's part, and what a number stands for; as ``Fidelity.by``."""
     if column == "size":
-        edges = [0, *WIDTHS]
-        names = [f"{low + 1} to {high} cores" for low, high in zip(edges, WIDTHS, strict=False)]
-        names = ["1 core", *names[1:], f"over {WIDTHS[-1]} cores"]
-        return np.searchsorted(WIDTHS, workload.cores), names.__getitem__
+        return size_classes(workload.cores), SIZES.__getitem__
     if column == "month":
         if workload.epoch is None:
             return (workload.submit - workload.submit[0]) // MONTH_SECONDS, "month {0}".format

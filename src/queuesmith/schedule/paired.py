@@ -66,3 +66,19 @@ def improvement(
         return Interval(gain, None, None, informed, level)
     low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
     return Interval(gain, float(low), float(high), informed, level)
+
+
+def interval_words(percent: Interval) -> str:
+    """Return the interval of a gain as it stands behind it: `` (1.2 to 3.4)``; nothing without."""
+    if percent.low is None or percent.high is None:
+        return ""
+    return f" ({percent.low:.1f} to {percent.high:.1f})"
+
+
+def chance_words(low: float | None) -> str:
+    """Say whether a gain may be chance, given the lower end of its interval."""
+    if low is None:
+        return "The log is too short to tell whether that is chance."
+    if low > 0:
+        return "It stays better when the weeks of the log are redrawn, so that is hardly chance."
+    return "That may be chance: with other weeks of the same log there would be no gain."

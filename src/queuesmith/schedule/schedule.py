@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, Machine
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.times import Times, frozen
@@ -87,8 +88,9 @@ class Schedule:
         times = np.asarray(values)
         if times.shape != self.workload.submit.shape:
             raise ScheduleError(
-                f"schedule '{self.policy}' has {times.size} values of '{column}', but workload "
-                f"'{self.workload.name}' has {len(self.workload)} jobs. Give one {column} a job."
+                f"schedule '{self.policy}' has {so_many(times.size, 'value')} of '{column}', but "
+                f"workload '{self.workload.name}' has {so_many(len(self.workload), 'job')}. Give "
+                f"one {column} a job."
             )
         if np.issubdtype(times.dtype, np.integer):
             return frozen(times.astype(np.int64, copy=False))
@@ -106,7 +108,7 @@ class Schedule:
         return len(self.workload)
 
     def __repr__(self) -> str:
-        where = f"{len(self):,} jobs on {self.cluster.cores:,} cores"
+        where = f"{so_many(len(self), 'job')} on {so_many(self.cluster.cores, 'core')}"
         return f"<Schedule '{self.policy}' of '{self.workload.name}': {where}>"
 
     def _repr_html_(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from queuesmith.base.errors import ScheduleError
+from queuesmith.base.words import so_many
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.times import Times
@@ -55,10 +56,10 @@ def _early(schedule: Schedule) -> str | None:
     early = first_start < schedule.submit
     if not early.any():
         return None
-    first = int(np.argmax(early))
+    first, count = int(np.argmax(early)), np.count_nonzero(early)
     return (
-        f"{np.count_nonzero(early)} jobs start before they are submitted; the first is "
-        f"{_job(schedule, first)}, submitted at {schedule.submit[first]}, started at "
+        f"{so_many(count, 'job starts before it is', 'jobs start before they are')} submitted; the "
+        f"first is {_job(schedule, first)}, submitted at {schedule.submit[first]}, started at "
         f"{first_start[first]}."
     )
 
@@ -70,8 +71,8 @@ def _endless(schedule: Schedule) -> str | None:
         return None
     first = int(np.argmax(endless))
     return (
-        f"{np.count_nonzero(endless)} jobs never start; the first is {_job(schedule, first)} with "
-        f"start {schedule.start[first]}, beyond all time."
+        f"{so_many(np.count_nonzero(endless), 'job never starts', 'jobs never start')}; the first "
+        f"is {_job(schedule, first)} with start {schedule.start[first]}, beyond all time."
     )
 
 
@@ -82,8 +83,9 @@ def _wide(schedule: Schedule) -> str | None:
         return None
     first = int(np.argmax(wide))
     return (
-        f"{np.count_nonzero(wide)} jobs are wider than the {cores} cores of cluster "
-        f"'{schedule.cluster.name}'; the first is {_job(schedule, first)} with {needed[first]}."
+        f"{so_many(np.count_nonzero(wide), 'job is', 'jobs are')} wider than the "
+        f"{so_many(cores, 'core')} of cluster '{schedule.cluster.name}'; the first is "
+        f"{_job(schedule, first)} with {needed[first]}."
     )
 
 
@@ -147,8 +149,9 @@ def _incomplete(schedule: Schedule) -> str | None:
     if not wrong.any():
         return None
     first = int(np.argmax(wrong))
+    their = "job does not run each of its", "jobs do not run each of their"
     return (
-        f"{np.count_nonzero(wrong)} jobs do not run each of their cores once; the first is "
+        f"{so_many(np.count_nonzero(wrong), *their)} cores once; the first is "
         f"{_job(schedule, first)}, which has {jobs.cores[first]} and ran {ran[first]:.0f}."
     )
 
@@ -166,8 +169,9 @@ def _uneven(schedule: Schedule) -> str | None:
     if not wrong.any():
         return None
     return (
-        f"{np.count_nonzero(wrong)} jobs have tasks that are not as long as the job says, or that "
-        f"begin or end beyond it; the first is {_job(schedule, int(np.argmax(wrong)))}."
+        f"{so_many(np.count_nonzero(wrong), 'job has', 'jobs have')} tasks that are not as long as "
+        "the job says, or that begin or end beyond it; the first is "
+        f"{_job(schedule, int(np.argmax(wrong)))}."
     )
 
 
@@ -181,7 +185,10 @@ def _beyond_share(schedule: Schedule) -> str | None:
     if not over.any():
         return None
     job = int(parts.job[piece[int(np.argmax(over))]])
-    return f"{_job(schedule, job)} holds more than the {most[job]} cores of its share at once."
+    return (
+        f"{_job(schedule, job)} holds more than the {so_many(most[job], 'core')} of its share at "
+        "once."
+    )
 
 
 def _job(schedule: Schedule, position: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import UsageError, WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.cluster.inference.placed import as_placed as bound_as_placed
@@ -137,8 +138,9 @@ def _drawn(
         return [chosen]
     if not isinstance(chosen, Slurm) or not isinstance(machine, NodeCluster):
         raise UsageError(
-            f"{draws} draws replay with other clocks of Slurm, but {chosen} has no clocks. Leave "
-            "--draws (draws) out, or give a --machine with a slurm.conf."
+            f"{so_many(draws, 'draw replays', 'draws replay')} with other clocks of Slurm, but "
+            f"{chosen} has no clocks. Leave --draws (draws) out, or give a --machine with a "
+            "slurm.conf."
         )
     first = int(jobs.submit[0]) + (jobs.epoch or 0)
     return [*chosen.with_other_clocks(machine.settings, first, draws)]

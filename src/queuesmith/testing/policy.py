@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from queuesmith.base.errors import PolicyError
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
 from queuesmith.engine import simulate
 from queuesmith.policy import AnyPolicy, SelfReplaying, as_policy
@@ -67,7 +68,8 @@ def _check_on(policy: AnyPolicy, workload: Workload, cluster: Cluster) -> None:
     if found:
         raise PolicyError(
             f"policy '{policy}' gives an infeasible schedule for workload '{workload.name}' on "
-            f"{cluster.cores} cores: {' '.join(found)} This is an error in Queuesmith: report it."
+            f"{so_many(cluster.cores, 'core')}: {' '.join(found)} This is an error in Queuesmith: "
+            "report it."
         )
     if isinstance(policy, SelfReplaying):
         return
@@ -80,9 +82,9 @@ def _check_on(policy: AnyPolicy, workload: Workload, cluster: Cluster) -> None:
         job = int(differ[np.argmin(np.minimum(schedule.start, twin)[differ])])
         raise PolicyError(
             f"policy '{policy}' behaves otherwise compiled than in plain Python: in workload "
-            f"'{workload.name}' on {cluster.cores} cores job {workload.id[job]} starts at "
-            f"{schedule.start[job]} compiled and at {twin[job]} in Python. Look for whole-number "
-            "division, overflow, and comparisons of nearly equal numbers."
+            f"'{workload.name}' on {so_many(cluster.cores, 'core')} job {workload.id[job]} starts "
+            f"at {schedule.start[job]} compiled and at {twin[job]} in Python. Look for "
+            "whole-number division, overflow, and comparisons of nearly equal numbers."
         )
 
 
@@ -101,5 +103,5 @@ def _twin(
 def _not_deterministic(policy: AnyPolicy, workload: Workload, cluster: Cluster) -> PolicyError:
     return PolicyError(
         f"policy '{policy}' is not deterministic: two replays of workload '{workload.name}' on "
-        f"{cluster.cores} cores differ. Let it depend on its arguments alone."
+        f"{so_many(cluster.cores, 'core')} differ. Let it depend on its arguments alone."
     )

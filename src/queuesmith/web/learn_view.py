@@ -9,6 +9,7 @@ from dash import Dash, Input, Output, State, html, no_update
 from dash.exceptions import PreventUpdate
 
 from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.words import so_many
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
 from queuesmith.learning.methods import METHODS, make_method
@@ -104,7 +105,7 @@ def explained(run: Run) -> list[Any]:
     said = [str(each).strip() for each in policy_sentences(policy)]
     silent = len(said) - MOST_RULES
     items = [html.Li(each) for each in said[:MOST_RULES]]
-    items += [html.Li(f"and {silent} rules more")] if silent > 0 else []
+    items += [html.Li(f"and {so_many(silent, 'rule')} more")] if silent > 0 else []
     parts: list[Any] = [html.H3("What it does"), html.Ul(items)]
     if result is None:
         note = "This is the best policy so far. How it does on jobs not seen is judged at the end."

@@ -90,7 +90,7 @@ def now_view(seen: Seen) -> list[Any]:
     said = [
         f"{state.cluster}, Slurm {state.version}, looked at {at}: {busy:,} of "
         f"{so_many(state.machine.cores, 'core')} in use by {so_many(len(state.running), 'job')}; "
-        f"{so_many(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}."
+        f"{so_many(waiting, 'job waits', 'jobs wait')}."
     ]
     return [
         *sentences(said, "verdict"),
@@ -118,7 +118,7 @@ def _queue(state: ClusterState) -> html.Div:
     heads = ["job", "user", "account", "partition", "cores", "may run", "priority", "waits since"]
     more = len(state.waiting) - len(rows)
     caption = "The queue, the highest priority first"
-    caption += f"; {more:,} more jobs are not shown" if more > 0 else ""
+    caption += f"; {so_many(more, 'more job is', 'more jobs are')} not shown" if more > 0 else ""
     return html.Div(table([*heads, "why it waits"], rows, caption), id="live-queue")
 
 
@@ -167,7 +167,10 @@ def forecast_view(seen: Seen, expected: Sequence[Expectation]) -> list[Any]:
     if seen.past is None:
         rests = "There is no accounting to learn from, so jobs are taken to run to their limits."
     else:
-        rests = f"Runtimes are drawn from {len(seen.past):,} jobs that have ended."
+        rests = (
+            f"Runtimes are drawn from {so_many(len(seen.past), 'job that has', 'jobs that have')} "
+            "ended."
+        )
     rows = [
         [
             str(each.job.id),

@@ -13,6 +13,7 @@ import numpy as np
 
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.files import atomic_write
+from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
 from queuesmith.schedule import Schedule
 from queuesmith.web.runs import (
@@ -118,7 +119,13 @@ def _sweep(run: Run, tell: Told) -> dict[str, Any]:
     return {
         "settings": found.settings[chosen].tolist(),
         "costs": {str(TERMS[i]): found.costs[chosen, i].tolist() for i in found.known},
-        "said": f"{len(found):,} settings, {found.replays:,} replays, {found.seconds:.1f} s",
+        "said": ", ".join(
+            [
+                so_many(len(found), "setting"),
+                so_many(found.replays, "replay"),
+                f"{found.seconds:.1f} s",
+            ]
+        ),
     }
 
 

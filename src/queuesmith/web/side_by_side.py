@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from queuesmith.base.errors import MetricError
+from queuesmith.base.words import so_many
 from queuesmith.report.comparison import Comparison, check_labels
 from queuesmith.report.figure_data import job_parts, mean_waits, sorted_waits
 from queuesmith.report.wording import duration
@@ -100,7 +101,9 @@ def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
     longest = (float(before.wait.max()), float(after.wait.max()))
     late = [int(np.count_nonzero(each.wait > WEEK)) for each in (before, after)]
     text += f" The longest wait is {duration(longest[1])} instead of {duration(longest[0])}"
-    weeks = f"; {late[1]:,} instead of {late[0]:,} jobs wait over a week" if any(late) else ""
+    weeks = (
+        f"; {late[1]:,} instead of {so_many(late[0], 'job')} wait over a week" if any(late) else ""
+    )
     return f"{text}{weeks}."
 
 

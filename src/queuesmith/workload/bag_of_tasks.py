@@ -12,6 +12,7 @@ import numpy as np
 
 from queuesmith.base.checks import number, positive, seeded, whole_number
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.daily_cycle import Floats
 from queuesmith.workload.estimates import estimate_walltimes
@@ -97,8 +98,8 @@ def bag_of_tasks(
     bags = parameters or BagParameters()
     if bags.cores_per_task > width:
         raise UsageError(
-            f"cores_per_task is {bags.cores_per_task}, but the machine has {width} cores. "
-            "Give a larger machine or narrower tasks."
+            f"cores_per_task is {bags.cores_per_task:,}, but the machine has "
+            f"{so_many(width, 'core')}. Give a larger machine or narrower tasks."
         )
     rng = seeded(seed)
     tasks = _bag_sizes(count, bags, rng)

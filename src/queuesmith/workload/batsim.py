@@ -15,6 +15,7 @@ import numpy as np
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
+from queuesmith.base.words import so_many
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.table_columns import coded
@@ -51,8 +52,9 @@ def parse_batsim(
     known = [i for i, runtime in enumerate(seconds) if runtime is not None]
     lost = Change("has a profile whose time hangs on a platform", len(jobs) - len(known), True)
     if strict and lost.count:
+        have = "has a profile" if lost.count == 1 else "have profiles"
         raise WorkloadError(
-            f"{lost.count} jobs of '{path}' have profiles whose time hangs on a platform. "
+            f"{so_many(lost.count, 'job')} of '{path}' {have} whose time hangs on a platform. "
             "Leave such jobs out by not asking for --strict."
         )
     if not known:

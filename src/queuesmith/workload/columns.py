@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.base.words import so_many
 
 Ints = NDArray[np.int64]
 
@@ -53,18 +54,19 @@ def positions(chosen: ArrayLike, count: int, name: str) -> NDArray[Any]:
         return np.empty(0, dtype=np.int64)
     if index.dtype == np.bool_ and index.shape != (count,):
         raise WorkloadError(
-            f"a mask of {index.size} values does not fit workload '{name}' of {count} jobs. "
-            "Give one value a job."
+            f"a mask of {so_many(index.size, 'value')} does not fit workload '{name}' of "
+            f"{so_many(count, 'job')}. Give one value a job."
         )
     if index.dtype != np.bool_ and (index.ndim != 1 or not np.issubdtype(index.dtype, np.integer)):
         raise WorkloadError(
-            f"jobs of workload '{name}' are chosen by {index.dtype} values in {index.ndim} "
-            "dimensions, but only a mask or a list of positions chooses. Give one of these."
+            f"jobs of workload '{name}' are chosen by {index.dtype} values in "
+            f"{so_many(index.ndim, 'dimension')}, but only a mask or a list of positions chooses. "
+            "Give one of these."
         )
     if index.dtype != np.bool_ and not np.all((-count <= index) & (index < count)):
         worst = int(index[np.argmax(np.abs(index))])
         raise WorkloadError(
-            f"workload '{name}' has no job at position {worst}, but only {count} jobs. "
+            f"workload '{name}' has no job at position {worst}, but only {so_many(count, 'job')}. "
             "Positions count from 0."
         )
     return index
@@ -83,8 +85,8 @@ def check_lengths(columns: Mapping[str, NDArray[Any]], count: int) -> None:
     for column, values in columns.items():
         if len(values) != count:
             raise WorkloadError(
-                f"column '{column}' has {len(values)} values, but there are {count} jobs. "
-                "Give one value a job."
+                f"column '{column}' has {so_many(len(values), 'value')} for "
+                f"{so_many(count, 'job')}. Give one value a job."
             )
 
 

@@ -146,11 +146,13 @@ class Description:
         return f"mean {_percent(self.accuracy.mean)}, median {_percent(self.accuracy.median)}"
 
     def _load_rows(self) -> list[tuple[str, str]]:
-        machine = "-" if self.machine_cores is None else f"{self.machine_cores:,} cores"
+        machine = "-" if self.machine_cores is None else so_many(self.machine_cores, "core")
         rows = [("machine", machine), ("offered load", _percent(self.load))]
         if self.load_by_week:
             low, high = min(self.load_by_week), max(self.load_by_week)
-            weeks = f"{_percent(low)} to {_percent(high)} in {len(self.load_by_week)} weeks"
+            weeks = (
+                f"{_percent(low)} to {_percent(high)} in {so_many(len(self.load_by_week), 'week')}"
+            )
             rows.append(("load by week", weeks))
         return rows
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import AnyPath
+from queuesmith.base.words import so_many
 from queuesmith.workload.slurm_text import (
     LARGEST,
     UNKNOWN,
@@ -210,8 +211,8 @@ def _cells(row: str, number: int, names: list[str], trailing: bool, path: AnyPat
         cells[last:] = ["|".join(cells[last:])]
     if len(cells) != len(names):
         raise WorkloadError(
-            f"line {number} of '{path}' has {len(cells)} columns, but there are {len(names)}. "
-            "Correct the line or --columns; JobName, Constraints or SubmitLine with '|' in it must "
-            "be the last."
+            f"line {number} of '{path}' has {so_many(len(cells), 'column')}, but there are "
+            f"{len(names)}. Correct the line or --columns; JobName, Constraints or SubmitLine with "
+            "'|' in it must be the last."
         )
     return cells

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.workload.columns import LARGEST_WIDTH
 from queuesmith.workload.workload import Change, Ints, Workload
 
@@ -51,12 +52,12 @@ def scale(
     cores = np.where(is_wider, _widened(workload.cores, factor), workload.cores)
     return _rebuilt(workload, copies, np.minimum(cores, after), after).noting(
         Change(
-            f"not drawn in scaling from {before} to {after} cores",
+            f"not drawn in scaling from {before} to {so_many(after, 'core')}",
             int(np.count_nonzero(copies == 0)),
             dropped=True,
         ),
         Change(
-            f"wider than {after} cores after scaling; narrowed to the machine",
+            f"wider than {so_many(after, 'core')} after scaling; narrowed to the machine",
             int(np.count_nonzero((cores > after) & (copies > 0))),
             dropped=False,
         ),

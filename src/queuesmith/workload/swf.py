@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, log_name, read_bytes
+from queuesmith.base.words import so_many
 from queuesmith.workload.clean import Overrun, RawLog, clean, told_cancelled
 from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.swf_header import facts_of, labels_of
@@ -142,8 +143,9 @@ def _complain_about_text(lines: list[bytes], path: AnyPath) -> NoReturn:
         parts = line.decode("latin-1").split()
         if len(parts) != len(FIELDS):
             raise WorkloadError(
-                f"line {number} of '{path}' has {len(parts)} fields, but the Standard Workload "
-                f"Format has {len(FIELDS)}. Correct the line, or name the format of the file."
+                f"line {number} of '{path}' has {so_many(len(parts), 'field')}, but the Standard "
+                f"Workload Format has {len(FIELDS)}. Correct the line, or name the format of the "
+                "file."
             )
         for name, text in zip(FIELDS, parts, strict=True):
             if not _is_number(text):

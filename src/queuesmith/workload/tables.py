@@ -26,6 +26,7 @@ from queuesmith.base.files import (
     unpack_limit,
     write_bytes,
 )
+from queuesmith.base.words import so_many
 from queuesmith.workload.clean import Overrun
 from queuesmith.workload.table_columns import (
     PLAIN_TEXT,
@@ -161,7 +162,7 @@ def from_frame(
 
     >>> import pandas as pd
     >>> from_frame(pd.DataFrame({"submit": [0], "runtime": [5], "cores": [2]}))
-    <Workload 'workload': 1 jobs over 0.0 days>
+    <Workload 'workload': 1 job over 0.0 days>
     """
     names = column_names(map(str, frame.columns), name)
     columns = {each: _from_pandas(_as_seconds(frame.iloc[:, i])) for i, each in enumerate(names)}
@@ -240,8 +241,8 @@ def _csv_shape(text: str, separator: str, path: AnyPath) -> tuple[list[str], int
                 names = column_names((cell.strip() for cell in row), path)
             elif row and len(row) != len(names):
                 raise WorkloadError(
-                    f"line {reader.line_num} of '{path}' has {len(row)} columns, but the header "
-                    f"line has {len(names)}. Correct the line."
+                    f"line {reader.line_num} of '{path}' has {so_many(len(row), 'column')}, but "
+                    f"the header line has {len(names)}. Correct the line."
                 )
             elif row:
                 count += 1

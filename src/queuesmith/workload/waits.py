@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.registry import known
+from queuesmith.workload.sizes import SIZES, size_classes
 
 if TYPE_CHECKING:
     from queuesmith.workload.workload import Workload
 
 HOUR = 3600
-#: Classes of width that jobs are divided into: up to so many cores.
-WIDTHS = (1, 4, 16, 64, 256, 1024)
 #: Columns of the log that waits are divided by where it has them.
 NAMED = ("partition", "qos", "account")
 #: What waits can always be divided by.
@@ -80,10 +79,7 @@ def _parts(workload: Workload, column: str) -> tuple[NDArray[Any], Any]:
     numeric = [key for key, values in workload.extra.items() if values.dtype.kind in "iu"]
     known("column to divide waits by called", column, [*ALWAYS, *numeric])
     if column == "size":
-        edges = (0, *WIDTHS)
-        names = [f"{low + 1} to {high} cores" for low, high in zip(edges, WIDTHS, strict=False)]
-        names = ["1 core", *names[1:], f"over {WIDTHS[-1]} cores"]
-        return np.searchsorted(WIDTHS, workload.cores), names.__getitem__
+        return size_classes(workload.cores), SIZES.__getitem__
     hour = (workload.submit + (workload.epoch or 0)) // HOUR % 24
     if column == "hour":
         return hour, "{:02d}:00".format

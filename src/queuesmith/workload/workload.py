@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import did_you_mean
+from queuesmith.base.words import so_many
 from queuesmith.workload.columns import (
     LARGEST_TIME,
     check_lengths,
@@ -42,9 +43,11 @@ class Change:
     what: str = "job"  # or the lines of a log that are no jobs at all
 
     def __str__(self) -> str:
-        things = self.what if self.count == 1 else f"{self.what}s"
         mended = "mended" if self.what == "job" else "passed over"
-        return f"{self.count:,} {things} {'left out' if self.dropped else mended}: {self.reason}"
+        return (
+            f"{so_many(self.count, self.what)} {'left out' if self.dropped else mended}: "
+            f"{self.reason}"
+        )
 
 
 #: The extra columns of malleable jobs, bags of tasks that need not run together: how many cores
@@ -179,7 +182,7 @@ class Workload:
         if not len(self):
             return f"<Workload '{self.name}': no jobs>"
         days = self.span / 86_400
-        return f"<Workload '{self.name}': {len(self):,} jobs over {days:,.1f} days>"
+        return f"<Workload '{self.name}': {so_many(len(self), 'job')} over {days:,.1f} days>"
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
@@ -380,7 +383,7 @@ class Workload:
                 f"{sentence}, and no other job of '{self.name}' fits either. "
                 "Give the number of cores of the machine that the log comes from."
             )
-        change = Change(f"wider than the machine's {cores} cores", count, dropped=True)
+        change = Change(f"wider than the machine's {so_many(cores, 'core')}", count, dropped=True)
         return self.select(~wide).noting(change)
 
     def renamed(self, name: str) -> Workload:

@@ -77,7 +77,7 @@ def test_what_is_written_reads_back(tmp_path):
         ("power = 1.0", "power = nan", "a number"),
         ("power = 1.0", 'power = "fast"', "a number"),
         ("power = 1.0", "power = true", "a number"),
-        ("power = 1.0", "power = [1.0]", "1 powers for 2 nodes"),
+        ("power = 1.0", "power = [1.0]", "1 power for 2 nodes"),
         ("power = 1.0", "power = [1.0, 0.0]", "power 0.0"),
         ("bandwidth = 1000", "bandwidth = 0", "link of cluster 'north'"),
         ("bandwidth = 1000", "bandwidth = -5", "link of cluster 'north'"),

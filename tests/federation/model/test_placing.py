@@ -55,7 +55,7 @@ def test_what_is_written_reads_back(schedule, federation, jobs, tmp_path):
 def test_a_file_of_other_jobs_is_refused(schedule, federation, tmp_path):
     write_placement(schedule, tmp_path / "p.csv")
     others = FederationJobs([1, 1], [1, 1], [0, 0], [1, 1], id=["a", "b"])
-    with pytest.raises(ScheduleError, match="2 nodes for job a, but it has 1 tasks"):
+    with pytest.raises(ScheduleError, match="2 nodes for job a, but it has 1 task"):
         read_placement(tmp_path / "p.csv", federation, others)
 
 
@@ -77,7 +77,7 @@ def test_a_wrong_file_is_refused(federation, jobs, tmp_path, text):
 def test_every_task_needs_a_node(federation, jobs):
     with pytest.raises(ScheduleError, match="2 values of 'nodes', but 'jobs' needs 3"):
         as_schedule(federation, jobs, [0, 0], [9, 9], [0, 1], "short")
-    with pytest.raises(ScheduleError, match="1 values of 'start'"):
+    with pytest.raises(ScheduleError, match="1 value of 'start'"):
         as_schedule(federation, jobs, [0], [9], [0, 1, 2], "short")
 
 

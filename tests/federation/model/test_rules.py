@@ -61,7 +61,7 @@ def test_a_bad_one_is_told_why(good, columns, words):
 
 
 def test_a_job_that_ends_before_it_starts_is_told(good):
-    with pytest.raises(ScheduleError, match="1 jobs never start; the first is job y"):
+    with pytest.raises(ScheduleError, match="1 job never starts; the first is job y"):
         verify(changed(good, end=[100, 1]))
 
 

@@ -267,7 +267,7 @@ def forged(attempts, end=None):
 @pytest.mark.parametrize(
     ("attempts", "end", "sentence"),
     [
-        (GOOD[:1], [10.0, 20.0], "do not run each of their cores once; the first is job 1"),
+        (GOOD[:1], [10.0, 20.0], "1 job does not run each of its cores once; the first is job 1"),
         ([*GOOD, (1, 1, 20.0, 40.0)], None, "job 1 .* breaks off .* does not leave then"),
         ([*GOOD, (1, 1, 30.0, 40.0)], [10.0, 20.0], "begins anew although the job has finished"),
         ([GOOD[0], (1, 0, 9.0, 19.0)], None, "2 cores are busy at 9.0 on '0', which has 1"),

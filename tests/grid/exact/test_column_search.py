@@ -21,19 +21,8 @@ from queuesmith.grid.exact.kernels.columns import (
 from queuesmith.grid.exact.pair_search import PairSearch
 from queuesmith.grid.exact.run import greedy
 from tests.grid.brute_force import best_of, tiny_instances
+from tests.grid.exact.random_bounds import makespan_of, random_bound
 from tests.grid.genetic.genetic_twins import Dice
-
-
-def _random(jobs: int = 600, machines: int = 30, seed: int = 0) -> Bound:
-    rng = np.random.default_rng(seed)
-    times = rng.uniform(1, 100, (jobs, 1)) * rng.uniform(1, 10, (jobs, machines))
-    times[rng.random(times.shape) < 0.1] = np.inf
-    times[:, 0] = rng.uniform(1, 500, jobs)
-    return lower_bound(EtcMatrix(times, rng.uniform(0, 20, machines)))
-
-
-def _makespan(bound: Bound, machine: np.ndarray) -> float:
-    return bound.matrix.makespan(machine)
 
 
 class Twin:
@@ -121,7 +110,7 @@ def test_every_step_equals_that_of_a_slow_twin(
     swaps: float,
     seed: int,
 ) -> None:
-    bound = _random(jobs, machines, seed)
+    bound = random_bound(jobs, machines, seed)
     search = ColumnSearch(bound, greedy(bound.matrix), seed=seed)
     # At the prices of the LP many moves cost nothing, but for rounding, on which both may differ.
     prices = np.random.default_rng(seed).uniform(0.1, 1, machines)
@@ -138,14 +127,14 @@ def test_every_step_equals_that_of_a_slow_twin(
 
 
 def test_the_makespan_stated_is_that_of_the_mapping_returned() -> None:
-    bound = _random()
+    bound = random_bound(600, 30)
     search = ColumnSearch(bound, greedy(bound.matrix))
     stated = search.run(20 * CHUNK)
-    assert stated == pytest.approx(_makespan(bound, search.machine), rel=1e-12)
+    assert stated == pytest.approx(makespan_of(bound, search.machine), rel=1e-12)
 
 
 def test_loads_kept_on_the_way_are_those_computed_afresh() -> None:
-    bound = _random()
+    bound = random_bound(600, 30)
     search = ColumnSearch(bound, greedy(bound.matrix))
     search.run(5 * CHUNK)
     state, columns = search._state, search._columns
@@ -155,19 +144,19 @@ def test_loads_kept_on_the_way_are_those_computed_afresh() -> None:
 
 
 def test_it_comes_close_to_the_bound() -> None:
-    bound = _random()
+    bound = random_bound(600, 30)
     start = greedy(bound.matrix)
     search = ColumnSearch(bound, start)
     found = search.run(100 * CHUNK)
-    assert bound.value <= found < 1.03 * bound.value < _makespan(bound, start)
+    assert bound.value <= found < 1.03 * bound.value < makespan_of(bound, start)
 
 
 def test_a_start_is_never_made_worse() -> None:
-    bound = _random(40, 5)
+    bound = random_bound(40, 5)
     start = greedy(bound.matrix)
     search = ColumnSearch(bound, start)
     search.run(CHUNK)
-    assert _makespan(bound, search.machine) <= _makespan(bound, start) * (1 + 1e-12)
+    assert makespan_of(bound, search.machine) <= makespan_of(bound, start) * (1 + 1e-12)
 
 
 def test_jobs_of_the_start_that_take_far_too_long_are_moved() -> None:
@@ -216,7 +205,7 @@ def test_the_price_of_a_late_machine_does_not_rise_for_ever() -> None:
 
 
 def test_the_same_seed_gives_the_same_mapping() -> None:
-    bound = _random()
+    bound = random_bound(600, 30)
     one, two = (ColumnSearch(bound, greedy(bound.matrix), seed=4) for _ in range(2))
     one.run(10 * CHUNK)
     two.run(10 * CHUNK)
@@ -224,10 +213,10 @@ def test_the_same_seed_gives_the_same_mapping() -> None:
 
 
 def test_it_stops_when_told() -> None:
-    bound = _random(40, 5)
+    bound = random_bound(40, 5)
     start = greedy(bound.matrix)
     search = ColumnSearch(bound, start)
-    assert search.run_for(1e9, stopped=lambda: True) == pytest.approx(_makespan(bound, start))
+    assert search.run_for(1e9, stopped=lambda: True) == pytest.approx(makespan_of(bound, start))
 
 
 @settings(max_examples=25, deadline=None)
@@ -236,11 +225,11 @@ def test_it_finds_no_less_than_the_optimum(matrix: EtcMatrix) -> None:
     bound = lower_bound(matrix)
     search = ColumnSearch(bound, greedy(matrix))
     search.run(CHUNK)
-    assert _makespan(bound, search.machine) >= best_of(matrix, "makespan")
+    assert makespan_of(bound, search.machine) >= best_of(matrix, "makespan")
 
 
 @pytest.mark.parametrize("search", [ColumnSearch, PairSearch])
 def test_the_time_of_a_search_is_counted_by_the_clock_that_is_given(search: Any) -> None:
-    bound, looks = _random(), itertools.count()
+    bound, looks = random_bound(600, 30), itertools.count()
     search(bound, greedy(bound.matrix), seed=1).run_for(9, clock=lambda: float(next(looks)))
     assert 9 < next(looks) < 20

@@ -13,11 +13,12 @@ from queuesmith.grid.etc.files import read_etc
 from queuesmith.grid.etc.mapping import flowtime, machine_of, mapped
 from queuesmith.grid.exact import flowtime as flowtime_module
 from queuesmith.grid.exact import makespan as makespan_module
+from queuesmith.grid.exact import walker
 from queuesmith.grid.exact.both_criteria import bound_both
 from queuesmith.grid.exact.bounds import lower_bound
 from queuesmith.grid.exact.elite import Elite
 from queuesmith.grid.exact.pair_search import Both
-from queuesmith.grid.exact.run import greedy, new_run
+from queuesmith.grid.exact.run import ExactRequest, greedy, new_run
 from queuesmith.grid.exact.solve import OBJECTIVES, solve_exact
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import verify
@@ -122,7 +123,8 @@ def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPa
 
 def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(makespan_module, "MANY", 3)
-    monkeypatch.setattr(makespan_module, "WIDE", 0.0)
+    monkeypatch.setattr(walker, "MANY", 3)
+    monkeypatch.setattr(walker, "WIDE", 0.0)
     matrix = _random(400, 4)
     found = solve_exact(matrix, seconds=1)
     assert found.gap_percent is not None
@@ -132,7 +134,7 @@ def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.Monk
 def test_walks_begin_from_two_mappings_mixed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(makespan_module, "SETTLED", 0.01)
+    monkeypatch.setattr(walker, "SETTLED", 0.01)
     monkeypatch.setattr(makespan_module, "MIP_COLUMNS", 0)
     crossed: list[bool] = []
     real = Elite.cross
@@ -233,6 +235,6 @@ def test_three_seconds_come_within_one_per_cent(data: Path) -> None:
 
 def test_a_solver_is_given_the_time_on_the_wall_that_is_left() -> None:
     seconds = iter([0.0, *[2.0] * 10])
-    run = new_run(_random(), 6.0, 0, 1, None, None, lambda: next(seconds))
+    run = new_run(ExactRequest(_random(), 6.0, workers=1, clock=lambda: next(seconds)))
     run.wall_began = time.perf_counter() - 10.0
     assert run.wall_seconds_left == pytest.approx(20.0, rel=0.05)

@@ -52,6 +52,7 @@ def test_any_combination_of_operators_keeps_every_individual_right(
         generations=12,
     )
     run = _Evolution(matrix, config, objective, seed, ())
+    run.least = 0.0  # to go on where the makespan is proven the shortest
     assert run.until_stopped(None, None) == "generations"
     for genes, value in zip(run.pool.genes, run.pool.value, strict=True):
         assert value[MAKESPAN] == pytest.approx(matrix.makespan(genes), rel=1e-9)
@@ -181,7 +182,7 @@ def test_copies_that_do_not_stand_side_by_side_die_too():
 def test_a_run_stops_where_it_stagnates():
     matrix = EtcMatrix([[1.0, 9.0], [9.0, 1.0]])
     config = GeneticConfig(population=6, generations=None, stagnation=25)
-    result = evolve(matrix, config, objective="makespan")
+    result = evolve(matrix, config, objective="flowtime")
     assert result.stopped == "stagnation"
     assert result.best.makespan == 1
     assert result.generations <= 25 + 20
@@ -383,3 +384,25 @@ def test_seconds_are_counted_by_the_clock_that_is_given():
     assert result.stopped == "seconds"
     assert result.best.seconds >= 1000
     assert next(looks) < 1100
+
+
+#: Eight equal jobs on four equal machines: two each are the shortest makespan, and prices prove it.
+EVEN = EtcMatrix(np.full((8, 4), 3.0))
+
+
+@pytest.mark.parametrize("limit", [{"seconds": 60.0}, {"generations": 10**6}])
+def test_a_run_ends_where_its_makespan_is_proven_to_be_the_shortest(limit):
+    found = evolve(EVEN, objective="makespan", **limit)
+    assert (found.makespan, found.stopped) == (6.0, "bound")
+    assert verify(found.best).facts["stopped"] == "bound"
+
+
+@pytest.mark.parametrize("objective", [each for each in OBJECTIVES if each != "makespan"])
+def test_where_flowtime_counts_a_short_makespan_ends_nothing(objective):
+    found = evolve(EVEN, objective=objective, generations=30)
+    assert (found.generations, found.stopped) == (30, "generations")
+
+
+def test_a_makespan_above_what_prices_prove_ends_nothing():
+    found = evolve(EtcMatrix(np.full((5, 4), 3.0)), objective="makespan", generations=30)
+    assert (found.makespan, found.stopped) == (6.0, "generations")

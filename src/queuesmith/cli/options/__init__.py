@@ -4,7 +4,7 @@ from queuesmith.cli.options.bundles import with_options
 from queuesmith.cli.options.counting import CountingOptions
 from queuesmith.cli.options.log import DEFAULT_THRESHOLDS, LogOptions, LogOrDemo
 from queuesmith.cli.options.machine import MachineOptions, NodesOption, machine_named
-from queuesmith.cli.options.single import FormatOption, Quiet, Seed, described
+from queuesmith.cli.options.single import FederationFile, FormatOption, Quiet, Seed, described
 from queuesmith.cli.options.texts import names, numbers, own_metric, own_metrics, settings
 from queuesmith.cli.options.truth import ConstraintsOption, TruthOptions
 
@@ -12,6 +12,7 @@ __all__ = [
     "DEFAULT_THRESHOLDS",
     "ConstraintsOption",
     "CountingOptions",
+    "FederationFile",
     "FormatOption",
     "LogOptions",
     "LogOrDemo",

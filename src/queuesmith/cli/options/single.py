@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from queuesmith.cli.output import Format
 
+FederationFile = Annotated[Path, typer.Argument(help="The clusters and their links, TOML.")]
 FormatOption = Annotated[
     Format, typer.Option("--format", help="How the result is printed.", case_sensitive=False)
 ]

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from queuesmith.base.errors import ClusterError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.inference.history import JobHistory, NodePieces
 from queuesmith.cluster.levels import levels, peaks
 from queuesmith.cluster.nodes import NodeKind
@@ -38,8 +39,9 @@ def kinds_of_lists(
     memory = _most_of_group(memory, groups)
     features = _features(seen, parts, inferred)
     inferred["nodes"] = (
-        f"{len(parts.names)} names in the node lists of {len(set(parts.job))} jobs; a node has the "
-        "most cores that ran on it at once, or that are common among nodes of like names"
+        f"{so_many(len(parts.names), 'name')} in the node lists of "
+        f"{so_many(len(set(parts.job)), 'job')}; a node has the most cores that ran on it at once, "
+        "or that are common among nodes of like names"
     )
     for what, amounts in (("memory", memory), ("gpus", gpus)):
         if amounts.any():
@@ -132,7 +134,9 @@ def kinds_of_widths(seen: JobHistory, inferred: dict[str, str]) -> tuple[NodeKin
     cores = jobs.machine_cores or peak_cores(jobs)
     size, how = _node_size(seen, cores)
     count = max(cores // size, 1)
-    inferred["nodes"] = f"{cores} cores in nodes of {size}: {how}; the log has no node lists"
+    inferred["nodes"] = (
+        f"{so_many(cores, 'core')} in nodes of {size}: {how}; the log has no node lists"
+    )
     width = len(str(count))
     names = tuple(f"n{number:0{width}d}" for number in range(1, count + 1))
     return (NodeKind(names, size),)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.words import so_many
 from queuesmith.cluster.hostlist import folded
 from queuesmith.cluster.inference.history import JobHistory, NodePieces
 from queuesmith.cluster.levels import Levels
@@ -22,14 +23,14 @@ def outages_of(seen: JobHistory, inferred: dict[str, str]) -> tuple[Outage, ...]
     found = _machine_gaps(seen, epoch)
     if found:
         inferred["outages"] = (
-            f"{len(found)} times nothing ran for an hour and more while jobs waited"
+            f"{so_many(len(found), 'time')} nothing ran for an hour and more while jobs waited"
         )
     if seen.pieces is not None:
         on_nodes = _node_gaps(seen, seen.pieces, epoch, found)
         if on_nodes:
             inferred["outages of nodes"] = (
-                f"{len(on_nodes)} times nodes had no job for a day and more while jobs that fit "
-                "on one node waited for their partition"
+                f"{so_many(len(on_nodes), 'time')} nodes had no job for a day and more while jobs "
+                "that fit on one node waited for their partition"
             )
         found += on_nodes
     return tuple(found)

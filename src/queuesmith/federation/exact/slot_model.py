@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.federation.model.equations import link_use
 from queuesmith.federation.model.federation import Federation
@@ -95,9 +96,10 @@ class SlotModel:
         self.variables += count
         if self.variables > MOST_VARIABLES:
             raise UsageError(
-                f"the slot model of {len(self.jobs)} jobs on {self.federation.nodes} nodes has "
-                f"more than {MOST_VARIABLES:,} variables in {self.theta} slots. Use larger slots, "
-                "or the method 'oas'."
+                f"the slot model of {so_many(len(self.jobs), 'job')} on "
+                f"{so_many(self.federation.nodes, 'node')} has more than {MOST_VARIABLES:,} "
+                f"variables in {so_many(self.theta, 'slot')}. Use larger slots, or the method "
+                "'oas'."
             )
         self.whole.append(np.full(count, whole))
         self.upper.append(np.full(count, upper))
@@ -206,7 +208,7 @@ class SlotModel:
             bounds=optimize.Bounds(0.0, np.concatenate(self.upper)),
             options={"time_limit": seconds} if nodes is None else {"node_limit": nodes},
         )
-        over = "time is up" if nodes is None else f"{nodes} nodes are up"
+        over = "time is up" if nodes is None else f"{so_many(nodes, 'node is', 'nodes are')} up"
         status = "optimal" if found.status == 0 else over
         if found.x is None:
             return SlotSolution(None, f"{status}, no placement found", found.mip_dual_bound)

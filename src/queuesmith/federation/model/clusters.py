@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.base.errors import ClusterError
+from queuesmith.base.words import so_many
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -190,8 +191,8 @@ def _powers(name: str, nodes: int, power: float | Sequence[float]) -> tuple[floa
         )
     if len(given) != nodes:
         raise ClusterError(
-            f"cluster '{name}' has {len(given)} powers for {nodes} nodes, but each node has one. "
-            "Give one for each node, or a single number for all."
+            f"cluster '{name}' has {so_many(len(given), 'power')} for {so_many(nodes, 'node')}, "
+            "but each node has one. Give one for each node, or a single number for all."
         )
     for value in given:
         if not POWERS[0] <= float(value) <= POWERS[1]:

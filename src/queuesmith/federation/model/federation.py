@@ -12,6 +12,7 @@ import numpy as np
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.toml import check_keys, read_toml, toml_text
+from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import Places
 from queuesmith.federation.model.clusters import Clusters, FederationCluster
 from queuesmith.federation.model.placed import co_allocated, peak_link_load, power_utilization
@@ -77,7 +78,10 @@ class Federation(Clusters):
 
     def __repr__(self) -> str:
         count = len(self.clusters)
-        return f"<Federation '{self.name}': {count} clusters, {self.nodes:,} nodes>"
+        return (
+            f"<Federation '{self.name}': {so_many(count, 'cluster')}, "
+            f"{so_many(self.nodes, 'node')}>"
+        )
 
 
 def _clusters_of(content: dict[str, Any], path: AnyPath) -> list[FederationCluster]:

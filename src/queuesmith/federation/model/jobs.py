@@ -23,6 +23,7 @@ from queuesmith.base.files import (
     read_bytes,
     write_bytes,
 )
+from queuesmith.base.words import so_many
 from queuesmith.federation.model.clusters import Clusters, Floats, Ints
 from queuesmith.federation.model.fitting import can_split
 from queuesmith.workload import Workload
@@ -107,7 +108,10 @@ class FederationJobs:
         return len(self.tasks)
 
     def __repr__(self) -> str:
-        return f"<FederationJobs '{self.name}': {len(self):,} jobs, {self.tasks.sum():,} tasks>"
+        return (
+            f"<FederationJobs '{self.name}': {so_many(len(self), 'job')}, "
+            f"{so_many(self.tasks.sum(), 'task')}>"
+        )
 
     @cached_property
     def offset(self) -> Ints:
@@ -197,8 +201,8 @@ class FederationJobs:
         for line, row in lines:
             if len(row) != len(head):
                 raise WorkloadError(
-                    f"line {line} of '{path}' has {len(row)} values, but its header has "
-                    f"{len(head)} columns. Correct it."
+                    f"line {line} of '{path}' has {so_many(len(row), 'value')}, but its header has "
+                    f"{so_many(len(head), 'column')}. Correct it."
                 )
             for column, word in zip(head, row, strict=True):
                 value = word.strip()
@@ -288,13 +292,14 @@ def check_fits(federation: Clusters, jobs: FederationJobs, saturation: float = 1
     tasks, wide = int(jobs.tasks[job]), federation.nodes
     if tasks > wide:
         raise WorkloadError(
-            f"job {jobs.id[job]} has {tasks} tasks, but federation '{federation.name}' has {wide} "
-            "nodes, one for each task. Leave the job out, or add nodes."
+            f"job {jobs.id[job]} has {tasks} tasks, but federation '{federation.name}' has "
+            f"{so_many(wide, 'node')}, one for each task. Leave the job out, or add nodes."
         )
     raise WorkloadError(
-        f"job {jobs.id[job]} has {tasks} tasks of bandwidth {jobs.task_bandwidth[job]:g}, but "
-        f"however they are spread over federation '{federation.name}', a link is loaded beyond "
-        f"{saturation:g} times its bandwidth. Leave the job out, or allow more with --saturation."
+        f"job {jobs.id[job]} has {so_many(tasks, 'task')} of bandwidth "
+        f"{jobs.task_bandwidth[job]:g}, but however they are spread over federation "
+        f"'{federation.name}', a link is loaded beyond {saturation:g} times its bandwidth. Leave "
+        "the job out, or allow more with --saturation."
     )
 
 
@@ -328,8 +333,9 @@ def _check_columns(
     for column, values in columns.items():
         if values.shape != (len(ids),):
             raise WorkloadError(
-                f"column '{column}' of '{name}' has the shape {values.shape}, but there are "
-                f"{len(ids)} ids. Give one value for each job."
+                f"column '{column}' of '{name}' has the shape {values.shape}, but there "
+                f"{'is 1 id' if len(ids) == 1 else f'are {len(ids)} ids'}. Give one value for each "
+                "job."
             )
         least, greatest, whole, words = RULES[column]
         right = (values >= least) & (values <= greatest)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes, write_bytes
+from queuesmith.base.words import so_many
 from queuesmith.federation.model.clusters import Ints
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
@@ -79,8 +80,8 @@ def as_schedule(
     for column, (values, size) in sizes.items():
         if values.shape != (size,):
             raise ScheduleError(
-                f"placement '{method}' has {values.size} values of '{column}', but '{jobs.name}' "
-                f"needs {size}. Give one for each job, and a node for each task."
+                f"placement '{method}' has {so_many(values.size, 'value')} of '{column}', but "
+                f"'{jobs.name}' needs {size}. Give one for each job, and a node for each task."
             )
     task_job = np.repeat(np.arange(len(jobs)), jobs.tasks)
     schedule = Schedule(
@@ -133,9 +134,9 @@ def assign_nodes(
             free = members[free_from[members] <= begins[job]]
             if len(free) < count:
                 raise ScheduleError(
-                    f"job {jobs.id[job]} starts at {begins[job]} on {count} nodes of cluster "
-                    f"'{federation.names[federation.group_cluster[group]]}', but {len(free)} of "
-                    "them are free. Start it later, or elsewhere."
+                    f"job {jobs.id[job]} starts at {begins[job]} on {so_many(count, 'node')} of "
+                    f"cluster '{federation.names[federation.group_cluster[group]]}', but "
+                    f"{len(free)} of them are free. Start it later, or elsewhere."
                 )
             nodes[place : place + count] = free[:count]
             free_from[free[:count]] = ends[job]
@@ -171,9 +172,9 @@ def read_placement(
     by_id = dict(_entry(row, line, path) for line, row in enumerate(rows, 2))
     for name, tasks in zip(jobs.id, jobs.tasks.tolist(), strict=True):
         if name not in by_id or len(by_id[name][2]) != tasks:
-            found = len(by_id[name][2]) if name in by_id else "no"
+            found = so_many(len(by_id[name][2]), "node") if name in by_id else "no nodes"
             raise ScheduleError(
-                f"'{path}' has {found} nodes for job {name}, but it has {tasks} tasks. Give "
+                f"'{path}' has {found} for job {name}, but it has {so_many(tasks, 'task')}. Give "
                 "the jobs that the placement was made for."
             )
     start, end, nodes = zip(*(by_id[name] for name in jobs.id), strict=True)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.checks import positive
 from queuesmith.base.errors import WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import Places
 from queuesmith.grid.dynamic.machine_events import MachineEvent, check_events
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats, workload_of
@@ -183,7 +184,7 @@ def _check_arrivals(submit: Floats, matrix: EtcMatrix) -> None:
     if submit.shape != (matrix.jobs,) or not np.isfinite(submit).all() or (submit < 0).any():
         raise WorkloadError(
             f"the arrivals of '{matrix.name}' have the shape {submit.shape}, but there must be one "
-            f"time from 0 up for each of its {matrix.jobs} jobs. Correct them."
+            f"time from 0 up for each of its {so_many(matrix.jobs, 'job')}. Correct them."
         )
     if matrix.ready.any():
         raise WorkloadError(

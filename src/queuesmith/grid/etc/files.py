@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from queuesmith.base.checks import positive
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, format_suffix, log_name, write_bytes
+from queuesmith.base.words import so_many
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.etc.tables import (
     MOST_DIGITS,
@@ -228,7 +229,8 @@ def _check_count(count: int, shape: tuple[int, int], path: AnyPath) -> None:
     if jobs < 1 or machines < 1 or count != jobs * machines:
         verb = "breaks off after" if count < jobs * machines else "has"
         raise WorkloadError(
-            f"'{path}' {verb} {count:,} times, but {jobs:,} jobs on {machines:,} machines need "
+            f"'{path}' {verb} {so_many(count, 'time')}, but {so_many(jobs, 'job')} on "
+            f"{so_many(machines, 'machine')} {'needs' if jobs == 1 else 'need'} "
             f"{jobs * machines:,}, at least one. Correct the numbers, or copy the file again."
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import ScheduleError
+from queuesmith.base.words import so_many
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
 from queuesmith.grid.etc.measures import weighted
 from queuesmith.schedule import Schedule
@@ -82,8 +83,8 @@ def checked_machines(matrix: EtcMatrix, machine: ArrayLike, method: str) -> Mach
     chosen = np.array(machine, dtype=np.int64)
     if chosen.shape != (matrix.jobs,):
         raise ScheduleError(
-            f"mapping '{method}' has {chosen.size} machines, but instance "
-            f"'{matrix.name}' has {matrix.jobs} jobs. Give one machine for each job."
+            f"mapping '{method}' has {so_many(chosen.size, 'machine')}, but instance "
+            f"'{matrix.name}' has {so_many(matrix.jobs, 'job')}. Give one machine for each job."
         )
     outside = (chosen < 0) | (chosen >= matrix.machines)
     if outside.any():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import Places
 from queuesmith.grid.etc.measures import MEASURES
 from queuesmith.grid.etc.rules import first_wrong, misplaced, rounding
@@ -139,7 +140,10 @@ class EtcMatrix:
         ]
 
     def __repr__(self) -> str:
-        return f"<EtcMatrix '{self.name}': {self.jobs:,} jobs on {self.machines:,} machines>"
+        return (
+            f"<EtcMatrix '{self.name}': {so_many(self.jobs, 'job')} on "
+            f"{so_many(self.machines, 'machine')}>"
+        )
 
 
 def workload_of(matrix: EtcMatrix, submit: Floats) -> Workload:
@@ -196,7 +200,7 @@ def _check_ready(ready: Floats, machines: int, name: str) -> None:
     if ready.shape != (machines,) or not np.isfinite(ready).all() or (ready < 0).any():
         raise WorkloadError(
             f"instance '{name}' has the ready times {ready.tolist()[:8]}, but there must be one "
-            f"for each of its {machines} machines, from 0 up. Correct them."
+            f"for each of its {so_many(machines, 'machine')}, from 0 up. Correct them."
         )
 
 
@@ -205,6 +209,7 @@ def _names(names: tuple[str, ...] | None, count: int, what: str) -> tuple[str, .
         return tuple(str(i) for i in range(count))
     if len(names) != count:
         raise WorkloadError(
-            f"{len(names)} {what} names are given, but there are {count} {what}s. Give one each."
+            f"{so_many(len(names), f'{what} name is', f'{what} names are')} given for "
+            f"{so_many(count, what)}. Give one each."
         )
     return tuple(names)

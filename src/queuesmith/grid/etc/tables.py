@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes
+from queuesmith.base.words import so_many
 
 SEPARATORS = ",;\t"
 TABLE_SUFFIXES = (".csv", ".tsv")
@@ -56,8 +57,9 @@ def one_width(rows: list[list[str]], path: AnyPath) -> int:
     for place, row in enumerate(rows):
         if len(row) != width:
             raise WorkloadError(
-                f"row {place + 1} of '{path}' has {len(row)} cells, but the first has {width}. "
-                "Give every row as many; leave a cell empty where a machine cannot run a job."
+                f"row {place + 1} of '{path}' has {so_many(len(row), 'cell')}, but the first has "
+                f"{width}. Give every row as many; leave a cell empty where a machine cannot run a "
+                "job."
             )
     return width
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,6 +17,39 @@ from queuesmith.solving.incumbent import Incumbent, Report
 
 #: What seconds are counted by.
 Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class ExactRequest:
+    """What an exact method is asked for.
+
+    Parameters
+    ----------
+    matrix
+        The jobs and machines.
+    seconds
+        How long it may take.
+    seed, workers
+        What chance follows from, and how many threads may work at once.
+    start
+        A mapping to begin with; by default a greedy one.
+    report
+        Called with the seconds spent, the best value and the bound whenever they change.
+    clock
+        What the seconds are counted by.
+    """
+
+    matrix: EtcMatrix
+    seconds: float
+    seed: int = 0
+    workers: int = 2
+    start: Schedule | None = None
+    report: Report | None = None
+    clock: Clock = time.perf_counter
+
+    def in_part_of_the_time(self, share: float) -> ExactRequest:
+        """Return the same request with this share of its seconds."""
+        return replace(self, seconds=share * self.seconds)
 
 
 @dataclass
@@ -75,21 +108,20 @@ class ExactRun:
         )
 
 
-def new_run(
-    matrix: EtcMatrix,
-    seconds: float,
-    seed: int,
-    workers: int,
-    start: Schedule | None,
-    report: Report | None,
-    clock: Clock = time.perf_counter,
-) -> ExactRun:
+def new_run(request: ExactRequest) -> ExactRun:
     """Return a run that begins now, from the start given or a greedy mapping."""
-    first = greedy(matrix) if start is None else machine_of(start)
+    matrix, clock = request.matrix, request.clock
+    first = greedy(matrix) if request.start is None else machine_of(request.start)
     rough = safe_bound(matrix, np.ones(matrix.machines))
-    span = matrix.makespan(first)
-    incumbent = Incumbent(first, span, seconds, report=report, clock=clock, began=clock())
-    return ExactRun(matrix, rough, incumbent, seed, workers)
+    incumbent = Incumbent(
+        first,
+        matrix.makespan(first),
+        request.seconds,
+        report=request.report,
+        clock=clock,
+        began=clock(),
+    )
+    return ExactRun(matrix, rough, incumbent, request.seed, request.workers)
 
 
 def greedy(matrix: EtcMatrix) -> Machines:

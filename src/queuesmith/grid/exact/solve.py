@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import entry
+from queuesmith.base.words import so_many
 from queuesmith.compiled import load
 from queuesmith.grid.etc.mapping import flowtime, machine_of, matrix_of
 from queuesmith.grid.etc.matrix import EtcMatrix
@@ -20,7 +21,7 @@ from queuesmith.grid.exact.kernels.prices import divide_jobs
 from queuesmith.grid.exact.kernels.walk import walk
 from queuesmith.grid.exact.makespan import minimise_makespan
 from queuesmith.grid.exact.pair_search import Both
-from queuesmith.grid.exact.run import new_run
+from queuesmith.grid.exact.run import ExactRequest, new_run
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Report
 from queuesmith.solving.libraries import solver_library
@@ -62,7 +63,7 @@ def solve_exact(
     for module in ("scipy.optimize", "ortools.sat.python.cp_model"):
         solver_library(module)
     load(divide_jobs, walk, anneal_both, anneal_columns)
-    return solve(matrix, seconds, seed, workers, start, report)
+    return solve(ExactRequest(matrix, seconds, seed, workers, start, report))
 
 
 def _check_start(start: Schedule | None, matrix: EtcMatrix) -> None:
@@ -71,33 +72,20 @@ def _check_start(start: Schedule | None, matrix: EtcMatrix) -> None:
     other = matrix_of(start)
     if other.times.shape != matrix.times.shape:
         raise UsageError(
-            f"the start maps {other.jobs} jobs on {other.machines} machines, but instance "
-            f"'{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its own."
+            f"the start maps {so_many(other.jobs, 'job')} on {so_many(other.machines, 'machine')}, "
+            f"but instance '{matrix.name}' has {matrix.jobs} and {matrix.machines}. Start from its "
+            "own."
         )
 
 
-def _solve_makespan(
-    matrix: EtcMatrix,
-    seconds: float,
-    seed: int,
-    workers: int,
-    start: Schedule | None,
-    report: Report | None,
-) -> Schedule:
-    run = minimise_makespan(matrix, seconds, seed, workers, start, report)
+def _solve_makespan(request: ExactRequest) -> Schedule:
+    run = minimise_makespan(request)
     return run.schedule("makespan", run.incumbent.best, run.incumbent.bound)
 
 
-def _solve_flowtime(
-    matrix: EtcMatrix,
-    seconds: float,
-    seed: int,
-    workers: int,
-    start: Schedule | None,
-    report: Report | None,
-) -> Schedule:
+def _solve_flowtime(request: ExactRequest) -> Schedule:
     """Assign jobs to positions; where that is too large, anneal and give a simple bound."""
-    run = new_run(matrix, seconds, seed, workers, start, report)
+    matrix, run = request.matrix, new_run(request)
     if can_assign(matrix):
         best = least_weighted(matrix)
         return run.schedule("flowtime", best.machine, best.value)
@@ -106,16 +94,10 @@ def _solve_flowtime(
     return run.schedule("flowtime", machine, plain_flowtime_bound(matrix))
 
 
-def _solve_simultaneous(
-    matrix: EtcMatrix,
-    seconds: float,
-    seed: int,
-    workers: int,
-    start: Schedule | None,
-    report: Report | None,
-) -> Schedule:
+def _solve_simultaneous(request: ExactRequest) -> Schedule:
     """Minimise the weighted sum: bound it by priced assignments, anneal from the best of them."""
-    run = minimise_makespan(matrix, 0.3 * seconds, seed, workers, start, report)
+    matrix, start, seconds = request.matrix, request.start, request.seconds
+    run = minimise_makespan(request.in_part_of_the_time(0.3))
     run.incumbent.seconds = seconds
     aim = Both((1 - MAKESPAN_WEIGHT) / matrix.machines, MAKESPAN_WEIGHT, 0.0)
     starts = [run.incumbent.best, *([] if start is None else [machine_of(start)])]
@@ -127,17 +109,11 @@ def _solve_simultaneous(
     return run.schedule("simultaneous", machine, priced.value)
 
 
-def _solve_hierarchic(
-    matrix: EtcMatrix,
-    seconds: float,
-    seed: int,
-    workers: int,
-    start: Schedule | None,
-    report: Report | None,
-) -> Schedule:
+def _solve_hierarchic(request: ExactRequest) -> Schedule:
     """Minimise the makespan, then the flowtime of mappings that keep to it."""
-    run = minimise_makespan(matrix, 0.7 * seconds, seed, workers, start, report)
-    run.incumbent.seconds = seconds
+    matrix, start = request.matrix, request.start
+    run = minimise_makespan(request.in_part_of_the_time(0.7))
+    run.incumbent.seconds = request.seconds
     machine, span = run.incumbent.snapshot()
     if start is not None:
         own = machine_of(start)
@@ -148,7 +124,7 @@ def _solve_hierarchic(
     return run.schedule("hierarchic", found, run.incumbent.bound)
 
 
-Solver = Callable[[EtcMatrix, float, int, int, Schedule | None, Report | None], Schedule]
+Solver = Callable[[ExactRequest], Schedule]
 
 #: How each objective is solved.
 OBJECTIVES: Mapping[str, Solver] = {

@@ -18,6 +18,7 @@ import numpy as np
 
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.frames import Framed
+from queuesmith.base.words import so_many
 from queuesmith.compiled.pareto import undominated
 from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
 from queuesmith.figures.style import style
@@ -68,7 +69,7 @@ class TradeOff(Framed):
     seconds: float
 
     def __repr__(self) -> str:
-        return f"<TradeOff of '{self.matrix.name}': {len(self.points)} mappings>"
+        return f"<TradeOff of '{self.matrix.name}': {so_many(len(self.points), 'mapping')}>"
 
     def least_flowtime(self, makespan: float) -> float:
         """Return what the flowtime of a mapping of this makespan is proven to be at least."""

@@ -17,6 +17,7 @@ from queuesmith.base.errors import UsageError
 from queuesmith.compiled import load
 from queuesmith.grid.etc.mapping import machine_of, mapped
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
+from queuesmith.grid.exact.bounds import safe_bound
 from queuesmith.grid.exact.kernels.prices import find_prices
 from queuesmith.grid.genetic.arrays import (
     new_population,
@@ -43,6 +44,7 @@ from queuesmith.grid.genetic.kernels.problem import (
     EVALUATIONS,
     GENERATION,
     IMPROVED_AT,
+    MAKESPAN,
     NOBODY,
     VALUES,
 )
@@ -58,6 +60,7 @@ from queuesmith.grid.genetic.operators import (
 )
 from queuesmith.grid.genetic.result import Course, GeneticProgress, GeneticResult
 from queuesmith.schedule import Schedule
+from queuesmith.solving.status import TOLERANCE
 
 Ints = NDArray[np.int64]
 
@@ -79,6 +82,9 @@ def evolve(
     clock: Callable[[], float] = time.perf_counter,
 ) -> GeneticResult:
     """Evolve a mapping of jobs to machines.
+
+    Where the makespan alone is minimised, a run also ends when it is as short as the prices of the
+    machines prove that none is shorter.
 
     Parameters
     ----------
@@ -142,6 +148,8 @@ class _Evolution:
         self.spare = np.zeros(slots, np.int64)
         self.plan = _plan(config)
         self.history = np.zeros((MOST_IN_A_BLOCK, VALUES))
+        alone = objective == "makespan"
+        self.least = _least_makespan(matrix, self.problem.prices) if alone else 0.0
         self.points: list[tuple[float, float, float, float]] = []
         self._populate([machine_of(each) for each in start])
         value_all(self.problem, self.pool, self.parents, self.work)
@@ -164,6 +172,8 @@ class _Evolution:
         block = 2  # children; some take long to improve
         restarted_at = 0
         while True:
+            if self.pool.value[-1, MAKESPAN] <= self.least:
+                return "bound"
             left = math.inf if limit is None else limit - self.seconds
             if left <= 0:
                 return "seconds"
@@ -303,6 +313,11 @@ class _Evolution:
 
 
 _NEVER = np.iinfo(np.int64).max // 2
+
+
+def _least_makespan(matrix: EtcMatrix, price: Floats) -> float:
+    """Return what the prices prove that no makespan is below, but for rounding."""
+    return safe_bound(matrix, price).value * (1 + TOLERANCE)
 
 
 def _load(config: GeneticConfig) -> None:

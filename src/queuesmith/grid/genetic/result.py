@@ -83,7 +83,8 @@ class GeneticResult:
     generations, evaluations
         How many there were.
     stopped
-        What ended the run: ``generations``, ``seconds`` or ``stagnation``.
+        What ended the run: ``generations``, ``seconds``, ``stagnation``, or ``bound`` where the
+        makespan is proven to be the shortest.
     """
 
     best: Schedule
