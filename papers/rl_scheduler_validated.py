@@ -51,7 +51,7 @@ Slowdowns = Mapping[str, Mapping[str, Values]]
 
 #: How the names of pieces begin that tell what the rules are worth on other logs.
 VALIDATED = "validated, "
-#: In the tables: which share of other logs counts as worse.
+#: A rule that is higher by this share counts as worse.
 WORSE = 0.02
 
 

@@ -5,7 +5,7 @@ import pytest
 from papers.kept_pieces import KeptPieces
 from papers.rl_scheduler import agree
 from papers.rl_scheduler_foretold import AREA, LEARNED, ORDER, Past, chosen
-from papers.rl_scheduler_later import Outcome, interval, verdict
+from papers.rl_scheduler_later import Outcome, interval, reached, verdict
 from papers.rl_scheduler_learning import (
     BLEND,
     Learned,
@@ -225,3 +225,21 @@ def test_rules_are_told_apart_by_what_they_are_worth_on_other_logs(tmp_path):
     assert row["higher by 2%, five"] == 1
     assert row["worst to the five, %"] == "+5.0"
     assert [one["change to the six, %"] for one in other_log_rows(kept)] == ["+0.0", "+16.7"]
+
+
+def test_what_came_out_in_short_has_a_row_for_each_of_the_rules(monkeypatch):
+    monkeypatch.setattr("papers.rl_scheduler_later.later_sequences", lambda log: [made_up(1)])
+    outcome = Outcome()
+    for log in LOGS:
+        outcome.add(log, "early", np.array([0.5]), {})
+    (row,) = outcome.in_short("some way")
+    assert row["rules"] == "their backfill"
+    assert row["lower than the five"] == "4 of 4"
+    assert row["reached, the six"] == "yes"
+
+
+def test_lower_on_three_of_four_logs_and_nowhere_higher_by_two_per_cent_is_what_is_asked():
+    assert reached([-9.0, -1.0, -5.0, 1.9])
+    assert not reached([-9.0, -1.0, -5.0, 2.0])
+    assert not reached([-9.0, -1.0, 0.0, 1.0])
+    assert not reached([-9.0, -1.0, -5.0])
