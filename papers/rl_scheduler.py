@@ -33,9 +33,11 @@ from papers.rl_scheduler_runs import (
     HEURISTICS,
     MENDED,
     RULES,
+    columns,
     judged,
     published_sequences,
 )
+from papers.rl_scheduler_validated import on_quarters
 from papers.study import RESULTS, ROOT, keep_page, markdown
 from queuesmith.policy import Order
 
@@ -51,8 +53,11 @@ def main() -> None:
     kept = KeptPieces(asked.kept)
     if not asked.only_kept:
         learn_all(kept, asked.rules)
-    parts = [INTRODUCTION, cells(), same_sequences(kept), not_seen(kept), CAVEATS]
-    keep_page("\n\n".join(parts) + "\n", asked.out)
+    table, agreeing = cells()
+    same, reached = same_sequences(kept)
+    later, ways = not_seen(kept)
+    short = IN_SHORT.format(agreeing=agreeing, **reached, ways=markdown(ways))
+    keep_page("\n\n".join([INTRODUCTION, short, table, same, later, CAVEATS]) + "\n", asked.out)
 
 
 def learn_all(kept: KeptPieces, rules: Sequence[str]) -> None:
@@ -63,14 +68,15 @@ def learn_all(kept: KeptPieces, rules: Sequence[str]) -> None:
             for_later(log, under, kept, only_kept=False)
     for log in LOGS:
         for_periods(log, "easy", kept, only_kept=False)
+        on_quarters(kept, log, columns(log), LOGS[log][1], only_kept=False)
     learned_on(kept, tuple(GENERATED), only_kept=False)
 
 
 # -- the published table ---------------------------------------------------------------------------
 
 
-def cells() -> str:
-    """Return the 40 cells beside ours, and the wrong ones mended."""
+def cells() -> tuple[str, int]:
+    """Return the 40 cells beside ours and the wrong ones mended; and how many are met."""
     rows: list[Row] = []
     mended: list[Row] = []
     agreeing = 0
@@ -98,7 +104,7 @@ def cells() -> str:
                     "best of the other three": f"{best:,.2f}",
                 }
             )
-    return CELLS.format(agreeing=agreeing, cells=markdown(rows), mended=markdown(mended))
+    return CELLS.format(cells=markdown(rows), mended=markdown(mended)), agreeing
 
 
 def values_of(orders: Mapping[str, Order], rules: str, log: str) -> dict[str, float]:
@@ -116,10 +122,10 @@ def agree(ours: float, published: float) -> bool:
 # -- ours on the same sequences --------------------------------------------------------------------
 
 
-def same_sequences(kept: KeptPieces) -> str:
-    """Return ours under their rules and under EASY, learned on the same sequences as theirs."""
+def same_sequences(kept: KeptPieces) -> tuple[str, dict[str, int]]:
+    """Return ours, learned on the same sequences as theirs; and how often what is asked is met."""
     rows, prices = [], []
-    reached = {"their rules": 0, "EASY": 0}
+    reached = {"theirs": 0, "easy": 0}
     for rules in RULES:
         for log in LOGS:
             learned = for_these(log, rules, kept, only_kept=True)
@@ -138,17 +144,16 @@ def same_sequences(kept: KeptPieces) -> str:
             row["asked"] = f"{goal:,.2f}"
             row["ours"] = f"{learned.value:,.2f}"
             row["reached"] = "yes" if learned.value <= goal else "**no**"
-            reached["EASY" if rules == "easy" else "their rules"] += learned.value <= goal
+            reached["easy" if rules == "easy" else "theirs"] += learned.value <= goal
             rows.append(row)
             prices.append(price(log, rules, learned, best))
-    return SAME.format(
+    text = SAME.format(
         rows=markdown(rows),
         prices=markdown(prices),
-        theirs=reached["their rules"],
-        easy=reached["EASY"],
         generations=FOR_THESE.generations,
         population=POPULATION,
     )
+    return text, reached
 
 
 def price(log: str, rules: str, learned: Learned, best: str) -> Row:
@@ -182,12 +187,24 @@ as its code reads them: an unknown runtime counts as 10 s, jobs of no runtime ar
 are the larger of allocated and requested, jobs may outlive their request. True EASY is the
 engine's, with requests raised to the runtime where jobs outlive them."""
 
+IN_SHORT = """\
+## In short
+
+- {agreeing} of the 40 cells of its heuristics are met to the printed digits. Two of its five
+  columns are not the orders they are named after.
+- On its own sequences an order of ours that was learned there reaches what is asked in {theirs} of
+  8 cells under its rules and in {easy} of 4 with true EASY.
+- On later jobs than it was learned from, ours must be below the best mended heuristic on at least 3
+  of 4 logs and nowhere higher by 2 %. Reached with their backfill, not with true EASY. (A first
+  way failed and is not shown.)
+
+{ways}"""
+
 CELLS = """\
 ## Its table
 
-{agreeing} of the 40 cells of its heuristics are met to the printed digits; where ours differs, the
-published value stands beside it. The published values are quoted from the paper's table, which is
-not among the files of this project.
+Where ours differs, the published value stands beside it. The published values are quoted from the
+paper's table, which is not among the files of this project.
 
 {cells}
 
@@ -204,7 +221,7 @@ ours here: the order [`blend`](../policies.md#blend), whose ten weights CMA-ES l
 sequences ({generations} generations of {population} orders, from one random beginning). It says
 what such an order can do at best there, not what it would do tomorrow.
 Asked: at most the best cell of the row, learned or heuristic; with true EASY at most 30, 350, 44,
-65. Reached: {theirs} of 8 under its rules, {easy} of 4 with EASY.
+65.
 
 {rows}
 
@@ -221,11 +238,12 @@ CAVEATS = """\
   columns show who pays.
 - The form of `blend` and the budget of the first table were settled on the published sequences of
   SDSC-SP2 and Lublin-1.
-- The held-out sequences were looked at three times. A first way to learn (the one of the first
+- The held-out sequences were looked at four times. A first way to learn (the one of the first
   table, on the first 35 % of each log) had failed there, with up to 50 % more than the best fixed
   order; so had, on two or three of four logs, the static order learned on each log's own earlier
-  half. Each way was chosen on other logs, but the third by people who knew where the second had
-  failed. With every look the outcome says less about sequences that nobody has seen."""
+  half. Each way was chosen on other logs, but the third and the fourth by people who knew where the
+  second had failed, and neither is lower on as many logs. With every look the outcome says less
+  about sequences that nobody has seen."""
 
 
 if __name__ == "__main__":

@@ -5,12 +5,15 @@
 learns the order ``blend`` in several ways on the earlier half of logs that the study does not
 report (two generated ones, KTH and CTC, squeezed in time until they are as busy), and prints by how
 much each is above or below the best fixed order on 50 later sequences. With ``--foretold`` it keeps
-what the earlier half chooses of two orders that look at foretold runtimes, for more such logs.
+what the earlier half chooses of two orders that look at foretold runtimes, for more such logs; with
+``--validated`` it learns what is missing on still more of them, keeps what each rule of the fourth
+way takes there and what that is worth, and prints it.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,17 +33,47 @@ from papers.rl_scheduler_runs import (
     judged,
     read_columns,
 )
+from papers.rl_scheduler_validated import (
+    JUDGED,
+    TRIED,
+    VALIDATED,
+    on_quarters,
+    on_whole,
+    orders_of,
+    other_log_rows,
+    parts_of,
+    rule_rows,
+    slowdowns_of,
+)
 from papers.study import ROOT, markdown
 
-#: Real logs: the file, the cores, how far submissions are squeezed in time, and how many jobs.
+
+@dataclass(frozen=True)
+class Squeezed:
+    """A real log: its file and cores, how far submissions are squeezed in time, which jobs."""
+
+    file: str
+    cores: int
+    squeeze: float
+    jobs: slice
+
+
+#: Real logs on which ways of learning were tried at first.
 SQUEEZED = {
-    "KTH": ("KTH-SP2-1996-2.1-cln", 100, 0.9, 40_000),
-    "CTC": ("CTC-SP2-1996-3.1-cln", 338, 0.75, 40_000),
+    "KTH": Squeezed("KTH-SP2-1996-2.1-cln", 100, 0.9, slice(40_000)),
+    "CTC": Squeezed("CTC-SP2-1996-3.1-cln", 338, 0.75, slice(40_000)),
 }
 #: For the orders with foretold runtimes, besides.
 MORE_SQUEEZED = SQUEEZED | {
-    "LANL": ("LANL-CM5-1994-4.1-cln", 1024, 0.8, 60_000),
-    "ANL": ("ANL-Intrepid-2009-1", 163_840, 0.7, 60_000),
+    "LANL": Squeezed("LANL-CM5-1994-4.1-cln", 1024, 0.8, slice(60_000)),
+    "ANL": Squeezed("ANL-Intrepid-2009-1", 163_840, 0.7, slice(60_000)),
+}
+#: For the rules of the fourth way, besides.
+ALL_SQUEEZED = MORE_SQUEEZED | {
+    "CTC, last jobs": Squeezed("CTC-SP2-1996-3.1-cln", 338, 0.75, slice(40_000, None)),
+    "LANL, last jobs": Squeezed("LANL-CM5-1994-4.1-cln", 1024, 0.7, slice(60_000, None)),
+    "SDSC-Par": Squeezed("SDSC-Par-1996-3.1-cln", 400, 0.75, slice(None)),
+    "NASA": Squeezed("NASA-iPSC-1993-3.1-cln", 128, 0.45, slice(None)),
 }
 #: Generated logs of 10,000 jobs on 256 cores: the seed and the load.
 GENERATED = {"generated, seed 11": (11, 1.05), "generated, seed 12": (12, 0.8)}
@@ -57,9 +90,15 @@ def main() -> None:
     parser.add_argument("--rules", choices=RULES, default="easy")
     parser.add_argument("--logs", nargs="+", default=[*GENERATED, *SQUEEZED])
     parser.add_argument("--foretold", action="store_true", help="orders with foretold runtimes")
+    parser.add_argument("--validated", action="store_true", help="rules of the fourth way")
     asked = parser.parse_args()
+    kept = KeptPieces(ROOT / "papers" / "kept" / "rl_scheduler.json")
     if asked.foretold:
-        keep_foretold(KeptPieces(ROOT / "papers" / "kept" / "rl_scheduler.json"))
+        keep_foretold(kept)
+        return
+    if asked.validated:
+        keep_validated(kept)
+        print(markdown(rule_rows(kept)), markdown(other_log_rows(kept)), sep="\n\n")
         return
     rows = []
     for log in asked.logs:
@@ -113,6 +152,34 @@ def _keep_one(
     kept.piece(CHOICE + log, make)
 
 
+def keep_validated(kept: KeptPieces) -> None:
+    """Keep what each rule of the fourth way takes for each other log, and what it is worth."""
+    for log in ALL_SQUEEZED:
+        _keep_rules(kept, log, jobs_of(log))
+    for seed in SEEDS:
+        _keep_rules(kept, f"generated, seed {seed}", generated(seed))
+
+
+def _keep_rules(kept: KeptPieces, log: str, jobs: tuple[Columns, int]) -> None:
+    quarters = on_quarters(kept, log, *jobs, only_kept=False)
+    whole = on_whole(kept, log, *jobs, only_kept=False)
+    assert quarters is not None
+    assert whole is not None
+
+    def make() -> dict[str, object]:
+        orders = orders_of(quarters, whole, foretold=True)
+        slowdowns = slowdowns_of(orders, parts_of(*jobs, foretold=True))
+        later = {name: float(found[JUDGED].mean()) for name, found in slowdowns.items()}
+        taken = {name: rule.chosen(slowdowns) for name, rule in TRIED.items()}
+        return {
+            "five": min(later[name] for name in MENDED),
+            "six": min(later[name] for name in FIXED),
+            "rules": {name: {"chosen": one, "ours": later[one]} for name, one in taken.items()},
+        }
+
+    kept.piece(VALIDATED + log, make)
+
+
 def spread(jobs: Columns, cores: int, count: int) -> list[JobSequence]:
     """Return sequences that begin evenly over some jobs."""
     starts = np.linspace(0, len(jobs) - LENGTH, count).astype(int)
@@ -125,11 +192,11 @@ def jobs_of(log: str) -> tuple[Columns, int]:
         seed, load = GENERATED[log]
         made = qs.lublin(10_000, 256, seed=seed, load=load, estimates=False)
         return np.stack([made.submit, made.runtime, made.walltime, made.cores], axis=1), 256
-    name, cores, squeeze, count = MORE_SQUEEZED[log]
-    jobs = read_columns(name)[:count]
-    jobs[:, 0] = (jobs[:, 0] - jobs[0, 0]) * squeeze
-    jobs[:, 3] = np.clip(jobs[:, 3], 1, cores)
-    return jobs, cores
+    real = ALL_SQUEEZED[log]
+    jobs = read_columns(real.file)[real.jobs]
+    jobs[:, 0] = (jobs[:, 0] - jobs[0, 0]) * real.squeeze
+    jobs[:, 3] = np.clip(jobs[:, 3], 1, real.cores)
+    return jobs, real.cores
 
 
 if __name__ == "__main__":
