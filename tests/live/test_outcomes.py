@@ -6,6 +6,8 @@ import pytest
 from queuesmith.live import outcomes as module
 from queuesmith.live.outcomes import GRACE, MARK, MOST, Noted, Outcomes, quantile
 
+MANY = 500
+
 
 def noted(factor, count=300, late=600.0):
     """Forecasts of jobs that then waited so many times the late mark."""
@@ -62,6 +64,14 @@ def test_a_quantile_counts_those_that_are_known_to_be_larger_only():
     assert quantile(values, np.array([True, False, True, True]), 0.3) == 2
     assert quantile(values, np.array([True, False, True, True]), 0.6) == 3
     assert quantile(values, np.array([True, True, False, True]), 0.9) == 4
+
+
+def test_of_forecasts_that_are_equally_alike_the_latest_count():
+    early, late = noted(1.0, count=MANY), noted(2.0, count=module.ALIKE)
+    for place, each in enumerate(late):
+        each.job = MANY + place
+    assert corrected(Outcomes([*early, *late]))[1] == pytest.approx(1260, abs=1)
+    assert corrected(Outcomes([*late, *early]))[1] == pytest.approx(600, abs=1)
 
 
 def test_jobs_that_still_wait_make_marks_later():

@@ -227,10 +227,18 @@ class _Alike:
     def to(self, row: Floats) -> tuple[Ints, Floats]:
         """Return the places of those most like one, and the votes of each: one a job."""
         far = (((self.seen - row) / self._spread) ** 2).sum(axis=1)
-        count = min(ALIKE, len(far))
-        near = np.argpartition(far, count - 1)[:count] if count else np.zeros(0, np.int64)
+        near = _nearest(far, ALIKE)
         _, which, times = np.unique(self._job[near], return_inverse=True, return_counts=True)
         return near, 1.0 / times[which]
+
+
+def _nearest(far: Floats, count: int) -> Ints:
+    """Return the places of the smallest distances; of equal ones the latest, on every processor."""
+    if len(far) <= count:
+        return np.arange(len(far))
+    last = np.partition(far, count - 1)[count - 1]
+    nearer, equal = np.flatnonzero(far < last), np.flatnonzero(far == last)
+    return np.concatenate([nearer, equal[len(nearer) - count :]])
 
 
 def quantile(values: Floats, known: Bools, level: float, votes: Floats | None = None) -> float:
