@@ -94,6 +94,7 @@ def test_every_method_can_be_named(run, jobs, method):
     options = {
         "prob": ("--participations", "1"),
         "priority": ("--generations", "2", "--offspring", "3", "--backfills", "easy,none"),
+        "head_start": ("--generations", "2", "--offspring", "3", "--most", "24"),
     }
     words = options.get(method, QUICK[:-1])
     outcome = run(
