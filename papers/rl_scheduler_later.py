@@ -320,7 +320,8 @@ the ratio, "foretold" for fixed orders that look at a foretold runtime as the th
 
 There, to validate on both quarters counts, and the statistic does not. Of those that tie, "{rule}"
 is the simplest; it was committed before the four logs were judged. From one seed the ratio had
-looked better; from two both were as good. Tried besides (from one seed, with scripts that are not kept) and no better: to demand that it is lower in 60 or 80 % of redrawn
+looked better; from two both were as good. Tried besides (from one seed, with scripts that are not
+kept) and no better: to demand that it is lower in 60 or 80 % of redrawn
 sequences, to fall back on smallest area first always, and to choose again before each of {periods}
 later periods. With other margins these were some 180 rules, and the best of so many on 14 logs
 looks better than it is. What the chosen one takes:

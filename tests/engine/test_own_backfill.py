@@ -31,6 +31,12 @@ def test_what_is_built_in_can_be_written_as_a_function(log, order, own, built_in
     verify(mine)
 
 
+@pytest.mark.parametrize("name", ORDERS)
+def test_every_order_goes_with_a_backfill_of_ones_own(log, name):
+    mine = simulate(log, policy=OwnBackfill(ORDERS[name], Backfill(easy)))
+    assert np.array_equal(mine.start, simulate(log, policy=f"{name}+easy").start)
+
+
 @pytest.mark.parametrize("own", [easy, patient, narrow_later])
 def test_the_kit_checks_a_backfill_against_its_twin(own):
     check_policy(OwnBackfill(ORDERS["sjf"], Backfill(own)), workloads=8)

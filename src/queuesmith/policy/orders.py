@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,13 @@ def ranked(
     By default it is the order group. A small alpha, such as 0.1, decides within a group only: its
     widest jobs first. Groups beyond the fifth count as the fifth.
     """
-    rank = _of_group(job, group_1, group_2, group_3, group_4, group_5)
+    rank = (
+        group_1 * (job.group == 1)
+        + group_2 * (job.group == 2)
+        + group_3 * (job.group == 3)
+        + group_4 * (job.group == 4)
+        + group_5 * (job.group >= 5)
+    )
     return rank + alpha * job.log_cores + gamma * job.log_walltime
 
 
@@ -99,23 +104,19 @@ def head_start(
 ) -> float:
     """First come, first served, but a job counts as if it had come so many hours earlier.
 
-    Hours for its group, and for each doubling of its walltime and cores. So nobody is overtaken by
-    who comes later than by the hours between them. Groups beyond the fifth count as the fifth.
+    Hours for its group, and for each doubling of its walltime and cores. So favour ends: whoever
+    comes later by more than these hours stands behind. Groups beyond the fifth count as the fifth.
     """
     hours = (
-        _of_group(job, group_1, group_2, group_3, group_4, group_5)
+        group_1 * (job.group == 1)
+        + group_2 * (job.group == 2)
+        + group_3 * (job.group == 3)
+        + group_4 * (job.group == 4)
+        + group_5 * (job.group >= 5)
         + walltime * job.log_walltime / LOG_2
         + cores * job.log_cores / LOG_2
     )
     return HOUR * hours - job.submit
-
-
-def _of_group(
-    job: Job, first: float, second: float, third: float, fourth: float, rest: float
-) -> Any:
-    """Return the number of a job's group; groups beyond the fifth count as the fifth."""
-    of_group = [job.group == 1, job.group == 2, job.group == 3, job.group == 4]
-    return np.select(of_group, (first, second, third, fourth), default=rest)
 
 
 def wfp3(job: Job, now: int) -> float:
