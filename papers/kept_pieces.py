@@ -55,7 +55,7 @@ class KeptPieces:
         with self._lock, self._alone():
             self._pieces = self._read() | {name: content}
             lines = [
-                f"{json.dumps(each)}: {json.dumps(self._pieces[each])}"
+                f"{json.dumps(each)}: {json.dumps(self._pieces[each], separators=(',', ':'))}"
                 for each in sorted(self._pieces)
             ]
             with atomic_write(self.path) as file:

@@ -2,7 +2,8 @@
 
 An order takes a ``job`` and, where it looks at them, ``now`` and ``machine``; keyword parameters
 with numbers as defaults are what a user may set and tuning may change. Write your own the same way.
-Functions here use numpy, not math, so that fixed orders can be computed for all jobs in one call.
+Functions here use numpy, not math, so that fixed orders can be computed for all jobs in one call,
+and plain arithmetic without helpers, so that each can also be compiled into a replay as it is.
 """
 
 from __future__ import annotations
