@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
+# Three on two cores: tests of Slurm, of a browser and of kills wait more than they compute.
+TESTERS := 3
 # Two runs are measured together, so the floor is checked at the end.
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 
@@ -16,7 +18,7 @@ demo: $(VENV)/.runtime  ## replay, compare, learn and report on the embedded wor
 
 test: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal
 
 uncompiled: $(VENV)/.dev  ## run the tests of kernels once more, as plain Python that a debugger sees
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q -m "uncompiled and not data"
@@ -24,7 +26,7 @@ uncompiled: $(VENV)/.dev  ## run the tests of kernels once more, as plain Python
 coverage: $(VENV)/.dev $(VENV)/.browser $(VENV)/.slurm  ## run all tests and measure what they reach, with its floor
 	$(BIN)/coverage erase
 	NUMBA_CACHE_DIR=build/numba-tests $(BIN)/python -m tests.compile_kernels
-	$(BIN)/pytest -n 2 --dist worksteal $(COVERAGE)
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal $(COVERAGE)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "uncompiled and not data" $(COVERAGE) --cov-append
 	$(BIN)/coverage report  # and its floor
 
@@ -84,8 +86,9 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	sh scripts/install-locked $(VENV) requirements/dev.lock
 	touch $@ $(VENV)/.runtime
 
-# The tests with a real Slurm need it and root; without them they skip and say so.
-$(VENV)/.slurm: | $(VENV)/bin/python
+# The tests with a real Slurm need it and root; without them they skip and say so. Behind the
+# browser, since apt installs one thing at a time.
+$(VENV)/.slurm: | $(VENV)/.browser
 	-sh scripts/debian-packages "slurm-wlm slurmdbd slurm-wlm-mysql-plugin munge mariadb-server" \
 		"command -v slurmctld slurmd slurmdbd munged mariadbd"
 	touch $@
