@@ -161,6 +161,13 @@ def test_the_installed_command_works():
     assert result.stdout == f"queuesmith {__version__}\n"
 
 
+def test_it_runs_as_a_module_too():
+    words = [sys.executable, "-m", "queuesmith", "--version"]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "queuesmith" in result.stdout
+
+
 @pytest.mark.parametrize("words", [["metrics"], ["compare", "LOG", "--quiet"]])
 def test_a_reader_who_leaves_early_causes_no_noise(log, words):
     words = [str(log) if word == "LOG" else word for word in words]
