@@ -27,6 +27,11 @@ class Outcome(NamedTuple):
     out: str
     err: str
 
+    @property
+    def said(self) -> str:
+        """Give what was printed as one line, wherever the terminal broke its sentences."""
+        return " ".join(self.out.split())
+
 
 Run = Callable[..., Outcome]
 

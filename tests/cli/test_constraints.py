@@ -40,11 +40,11 @@ def on_nodes(tmp_path):
 
 def test_what_was_inferred_is_written_edited_and_read_back(run, on_nodes, tmp_path):
     file, call = tmp_path / "bound.csv", ("fidelity", *on_nodes)
-    said = run(*call, "--save-constraints", file).out
+    said = run(*call, "--save-constraints", file).said
     assert "Constraints of 1 job inferred from where they ran" in said and "As logged:" in said
     assert file.read_text() == "id,constraint\n3,b\n"
     file.write_text("id,constraint\n3,b\n4,a\n")
-    assert "grade A" in run(*call, "--constraints", file).out
+    assert "grade A" in run(*call, "--constraints", file).said
     assert "Constraints" in run(*call, "--constraints", "as-logged").out
 
 

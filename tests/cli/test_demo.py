@@ -26,12 +26,12 @@ def test_the_demo_writes_its_log_and_a_report(run, tmp_path):
     page = (folder / "report.html").read_text()
     assert "queuesmith report a/new/folder/demo.swf.gz --policies" in page
     # It learns a policy, and says what that is worth and what it does.
-    assert "Learned: pittsburgh" in outcome.out
+    assert "Learned: pittsburgh" in outcome.said
     for title in ("The learned policy", "What it does", "Groups before and after"):
         assert f">{title}</h2>" in page
     explained = run("explain", folder / "policy.json")
     assert explained.code == 0
-    assert "Policy 'pittsburgh': 10 fuzzy rules" in explained.out
+    assert "Policy 'pittsburgh': 10 fuzzy rules" in explained.said
 
 
 def test_without_pymoo_the_demo_leaves_the_front_out_and_says_so(run, tmp_path, monkeypatch):

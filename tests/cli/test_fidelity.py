@@ -19,7 +19,7 @@ def log(tmp_path):
 def test_a_replay_is_graded_against_what_really_happened(run, log):
     outcome = run("fidelity", log, "--cores", "2", "--policy", "fcfs")
     assert outcome.code == 0
-    assert "all jobs" in outcome.out and "grade A" in outcome.out
+    assert "all jobs" in outcome.said and "grade A" in outcome.said
 
 
 def test_the_answer_as_json_has_the_grade_at_its_top(run, log):
@@ -33,7 +33,7 @@ def test_what_explains_the_rest_is_told(run, tmp_path):
     path.write_text(
         "id,submit,runtime,walltime,cores,wait,eligible_after\n1,0,9,9,2,0,0\n2,0,9,9,1,900,880\n"
     )
-    said = run("fidelity", path, "--cores", "3", "--policy", "fcfs").out
+    said = run("fidelity", path, "--cores", "3", "--policy", "fcfs").said
     assert "1 job, 100% of the waiting: held, or not to begin before a time" in said
     answer = json.loads(run("fidelity", path, "--cores", "3", "--format", "json").out)
     assert [row["jobs"] for row in answer["explained"]] == [1]
@@ -93,7 +93,7 @@ def test_several_replays_look_at_other_instants_and_their_mean_is_graded(run, lo
     call = ("fidelity", log, "--machine", tmp_path, "--draws", "3")
     answer = json.loads(run(*call, "--format", "json").out)
     assert answer["replays"] == 3 and answer["not_followed"] == ["PreemptType=preempt/job_prio"]
-    said = run(*call).out
+    said = run(*call).said
     assert "Replayed 3 times with other clocks under slurm()" in said
     assert "Not followed: PreemptType=preempt/job_prio." in said
 
@@ -110,13 +110,13 @@ def test_jobs_cancelled_while_they_waited_are_counted_in_where_the_log_tells(run
     rows.append("3 2 28 50 2 -1 -1 2 180 -1 1")
     path = tmp_path / "log.swf"
     path.write_text("".join(f"{row} 1 1 -1 -1 -1 -1 -1\n" for row in rows))
-    said = run("fidelity", path, "--cores", "4")
-    assert "1 job that was cancelled while waiting: stood in the replayed queue" in said.out
-    assert "grade A" in said.out
+    shown = run("fidelity", path, "--cores", "4")
+    assert "1 job that was cancelled while waiting: stood in the replayed queue" in shown.said
+    assert "grade A" in shown.said
     answer = run("fidelity", path, "--cores", "4", "--no-cancelled", "--format", "json").out
     assert json.loads(answer)["mean_wait_replayed"] == 0
     chosen = run("fidelity", path, "--cores", "4", "--policy", "dynp")
-    assert "left out of the replayed queue" in chosen.out
+    assert "left out of the replayed queue" in chosen.said
 
 
 def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
@@ -131,9 +131,9 @@ def test_jobs_can_be_bound_to_nodes_like_those_they_ran_on(run, tmp_path):
         "PartitionName=all Nodes=n1,m1 Default=YES\n"
     )
     call = ("fidelity", path, "--machine", tmp_path)
-    said = run(*call).out
+    said = run(*call).said
     assert "grade D" in said and "--as-placed" in said
-    said = run(*call, "--as-placed").out
+    said = run(*call, "--as-placed").said
     assert "grade A" in said and "--as-placed" not in said
 
 
@@ -163,5 +163,5 @@ def test_how_many_jobs_the_replay_stopped_is_said(run, tmp_path):
     assert (answer["stopped_jobs"], answer["not_followed"]) == (1, [])
     assert (answer["jobs"], answer["mean_wait_history"]) == (2, 110.5)
     assert answer["mean_wait_replayed"] == 110.5
-    said = run(*call)
-    assert "The replay stopped 1 job so that others could start." in said.out
+    shown = run(*call)
+    assert "The replay stopped 1 job so that others could start." in shown.said

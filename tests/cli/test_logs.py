@@ -25,7 +25,7 @@ def test_describe_says_what_is_in_a_log_of_any_format(run, logs, name):
     assert outcome.code == 0
     assert outcome.err == ""
     assert re.search(r"jobs +200\b", outcome.out)
-    assert "offered load" in outcome.out
+    assert "offered load" in outcome.said
 
 
 def test_describe_as_json_is_one_object(run, log):
@@ -276,7 +276,7 @@ def test_describe_says_who_waited_how_long_where_history_is_known(run, sacct):
 def test_describe_takes_a_number_of_cores_and_says_where_history_contradicts_it(run, sacct):
     assert "contradicts" not in run("describe", sacct, "--cores", 4).out
     outcome = run("describe", sacct, "--cores", 3)
-    assert "4 cores were really busy at once, but it has 3" in outcome.out
+    assert "4 cores were really busy at once, but it has 3" in outcome.said
     assert json.loads(run("describe", sacct, "--cores", 3, "--format", "json").out)["load"] > 0
 
 

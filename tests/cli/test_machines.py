@@ -62,14 +62,14 @@ def test_a_log_beside_it_tells_which_jobs_fit(run, folder):
 def test_a_machine_is_inferred_from_a_log(run, sacct):
     shown = run("machine", "infer", "--log", sacct)
     assert shown.code == 0, shown.err
-    assert "Inferred from the log" in shown.out
-    assert "main (default)" in shown.out
+    assert "Inferred from the log" in shown.said
+    assert "main (default)" in shown.said
 
 
 def test_many_rows_are_cut_short(run, folder):
     users = "".join(f"add user name=u{i} Account=bio MaxJobs=2\n" for i in range(40))
     (folder / "sacctmgr.users").write_text(users)
-    assert "and 20 more" in run("machine", folder).out
+    assert "and 20 more" in run("machine", folder).said
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_compare_lists_methods_side_by_side(run, paper):
     assert len({row["lower_bound"] for row in rows}) == 1
     shown = run("place", "compare", *paper, "--methods", "fcfs")
     assert shown.code == 0
-    assert "makespan s" in shown.out
+    assert "makespan s" in shown.said
     many = json.loads(run("place", "compare", *paper, *words[:2], "--format", "json").out)
     assert many[0]["jobs"] == 8
 
@@ -71,7 +71,7 @@ def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
     assert (rows[1]["method"], rows[1]["note"]) == ("fcfs", "")
     shown = run("place", "compare", *paper, *words[:4])
     assert "note: " in shown.err
-    assert "time is up in slots" in shown.out
+    assert "time is up in slots" in shown.said
     assert max(map(len, shown.out.splitlines())) <= 80
 
 

@@ -32,8 +32,8 @@ def test_gap_takes_any_policy_and_shows_averages_and_telling_steps(run, log):
     outcome = run("gap", log, "--policy", "sjf+easy", *QUICK, "--quiet")
     assert outcome.code == 0
     assert "mean_proven_gap_percent" in outcome.out
-    assert "submission (h)" in outcome.out
-    assert "% of the plans are proven optimal" in outcome.out
+    assert "submission (h)" in outcome.said
+    assert "% of the plans are proven optimal" in outcome.said
 
 
 @pytest.mark.usefixtures("narrow")
@@ -88,7 +88,7 @@ def test_solve_reports_its_plan_beside_the_policies(run, step, tmp_path):
 
 def test_help_says_what_the_clock_decides(run):
     for command in ("solve", "gap"):
-        told = " ".join(run(command, "--help").out.split())
+        told = run(command, "--help").said
         assert "may differ from run to run" in told
         assert "The same seed gives the same result" not in told
 

@@ -275,7 +275,7 @@ def test_compare_fits_a_terminal_and_ends_in_what_came_out(run, log):
     policies = "fcfs,power(alpha=1.5,beta=2.5,gamma=0.25)+conservative(depth=1000),sjf+easy"
     outcome = run("compare", log, "--policies", policies)
     assert fits_a_terminal(outcome.out)
-    words = " ".join(outcome.out.split())
+    words = outcome.said
     assert "power( alpha=1.5," in words.replace("power(", "power( ")
     assert "waits" in words and "than fcfs on average" in words
     assert "does not tell what really happened" in words
@@ -283,7 +283,7 @@ def test_compare_fits_a_terminal_and_ends_in_what_came_out(run, log):
 
 def test_where_history_is_known_compare_grades_and_refuses(run, sacct):
     words = ("compare", sacct, "--cores", 8, "--policies", "fcfs+easy,fcfs")
-    text = run(*words).out
+    text = run(*words).said
     assert "grade D" in text
     assert "No policy is recommended" in text
     found = json.loads(run(*words, "--format", "json").out)

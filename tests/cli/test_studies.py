@@ -34,7 +34,7 @@ def test_a_study_is_run_looked_at_and_reported(run, study, tmp_path):
     assert ranking["logs"] == 2 and len(ranking["policies"]) == 2
     for waits in ranking["group_waits"].values():
         assert waits["1"]["longest"] >= waits["1"]["p99"] and waits["1"]["beyond_a_week"] == 0
-    told = run("study", "table", study).out
+    told = run("study", "table", study).said
     assert "ranks best over 2 logs" in told and "Longest wait of each group in days" in told
     units = run("study", "table", study, "--units", "--format", "csv", "--out", "t.csv")
     assert len(units.out.splitlines()) == 5 and (tmp_path / "t.csv").is_file()

@@ -26,7 +26,7 @@ def test_sweep_gives_points_seconds_best_and_pareto(run, log):
 
 
 def test_a_sweep_ends_in_what_came_out_and_how_far_to_believe_it(run, log):
-    said = " ".join(run("sweep", log, *SMALL).out.split())
+    said = run("sweep", log, *SMALL).said
     assert "Of 125 settings alpha=" in said and "has the least mean wait" in said
     assert "before you use it." in said
     assert "makespan (" in said and "response_time" not in said
@@ -78,7 +78,7 @@ def test_knobs_answers_from_the_table(run, table):
 
 def test_knobs_says_what_a_setting_favours(run, table):
     alone = run("knobs", "--setting", "alpha=1,gamma=-1")
-    assert "large jobs first" in alone.out
+    assert "large jobs first" in alone.said
     beside = run("knobs", table, "--setting", "alpha=1,gamma=-1", "--plot", "all.html")
     assert beside.code == 0
     assert "makespan" in beside.out
