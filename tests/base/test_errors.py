@@ -14,7 +14,6 @@ from queuesmith.base.errors import (
 from queuesmith.base.extras import extra_library
 from queuesmith.cli import main
 from queuesmith.knobs import sweep_files
-from queuesmith.learning import cma_library
 from queuesmith.policy.order import load_order
 from queuesmith.solving.libraries import solver_library
 from queuesmith.workload import tables
@@ -47,7 +46,6 @@ except ImportError:
 LIBRARIES = {
     "scipy": lambda: solver_library("scipy.optimize"),
     "ortools": lambda: solver_library("ortools.sat.python.cp_model"),
-    "cma": cma_library._library,
     "pymoo": lambda: extra_library("pymoo", "tune", "the front"),
     "pyarrow": lambda: tables._pyarrow(OutputError),
     "pyarrow for sweeps": sweep_files._pyarrow,

@@ -78,6 +78,17 @@ def test_an_interval_stands_behind_a_gain_where_there_is_one():
 
 
 def test_a_gain_whose_interval_reaches_zero_may_be_chance():
-    assert "hardly chance" in chance_words(0.1)
-    assert "may be chance" in chance_words(0.0)
-    assert "too short" in chance_words(None)
+    sure, unsure = Interval(5.0, 0.1, 7.0, 9), Interval(5.0, 0.0, 7.0, 9)
+    assert "hardly chance" in chance_words(sure)
+    assert "may be chance" in chance_words(unsure)
+    assert "may be chance" in chance_words(sure, unsure)
+
+
+def test_where_there_is_no_interval_the_reason_is_told():
+    sure, short, never = (
+        Interval(5.0, 0.1, 7.0, 9),
+        Interval(5.0, None, None, 1),
+        Interval(5.0, None, None, 0),
+    )
+    assert "too short" in chance_words(sure, short)
+    assert "cannot be redrawn" in chance_words(short, never)

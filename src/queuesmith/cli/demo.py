@@ -80,7 +80,7 @@ def _learned(workload: Workload, quiet: bool) -> Tuned:
 
     tell(
         "Learning a policy from the first 70 % of the log, as "
-        f"'queuesmith tune --generations {GENERATIONS}' does.",
+        f"'queuesmith tune --method pittsburgh --generations {GENERATIONS}' does.",
         quiet=quiet,
     )
     with progress("learning", quiet=quiet) as report:

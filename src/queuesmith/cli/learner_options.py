@@ -49,19 +49,17 @@ class LearnerOptions:
     ] = None
     pairing: Annotated[str | None, described("coevolution: random or best partners.")] = None
 
-    def method(self, name: str, policy: str | None, *, is_named: bool = False) -> Method:
+    def method(self, name: str | None, policy: str | None = None) -> Method:
         """Return the method with the parameters that were given.
 
         Parameters
         ----------
         name
-            The method.
+            The method; None for what it is by default.
         policy
             A policy whose parameters are to be tuned; it has a method of its own.
-        is_named
-            Whether the user named the method, so that it is not what it is by default.
         """
-        from queuesmith.learning.methods import make_method, method_of_policy
+        from queuesmith.learning.methods import DEFAULT_METHOD, make_method, method_of_policy
 
         given: dict[str, Any] = {}
         for field in fields(self):
@@ -69,9 +67,9 @@ class LearnerOptions:
             if value is not None:
                 given[field.name] = tuple(names(value)) if field.name in LISTS else value
         if policy is None:
-            return make_method(name, **given)
+            return make_method(DEFAULT_METHOD if name is None else name, **given)
         chosen = method_of_policy(policy, **given)
-        if is_named and name != chosen.name:
+        if name is not None and name != chosen.name:
             raise UsageError(
                 f"--method is '{name}', but --policy '{policy}' has a method of its own. Leave one "
                 "of them out."

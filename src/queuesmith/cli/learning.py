@@ -75,12 +75,13 @@ def tune(
         ),
     ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="prob, pittsburgh, coevolution, cma, priority, head_start or dynp; pitts, cca: "
-            "as in the paper."
+            help="race, prob, pittsburgh, coevolution, cma, priority, head_start or dynp; pitts, "
+            "cca: as in the paper. By default race: rules, weights and head starts in turns, then "
+            "the best alone."
         ),
-    ] = "pittsburgh",
+    ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -116,9 +117,7 @@ def tune(
 
     check_targets(out, store, report)
     objective = None if objective is None else own_metric(objective)
-    source = context.get_parameter_source("method")
-    is_named = source is not None and source.name == "COMMANDLINE"
-    share, chosen = learning_share(split), learner.method(method, policy, is_named=is_named)
+    share, chosen = learning_share(split), learner.method(method, policy)
     if out is not None and out.suffix == ".conf" and not (policy or "").startswith("slurm"):
         raise UsageError(
             f"'{out}' would hold lines for a slurm.conf, but what is tuned is not slurm(...). "

@@ -39,7 +39,7 @@ def roll(
     longest_wait: Annotated[
         str, typer.Option(metavar="FACTOR", help="As for tune; none for no limit.")
     ] = "2",
-    method: Annotated[str, typer.Option(help="As for tune.")] = "pittsburgh",
+    method: Annotated[str | None, typer.Option(help="As for tune.")] = None,
     days: Annotated[float, typer.Option(help="How long a month is.")] = 30.0,
     origins: Annotated[int, typer.Option(help="How many months, the last of the log.")] = 3,
     seed: Seed = 0,
@@ -55,7 +55,7 @@ def roll(
     from queuesmith.study.grading import grade_of
 
     wanted = None if objective is None else own_metric(objective)
-    chosen, limit = learner.method(method, None), wait_factor(longest_wait)
+    chosen, limit = learner.method(method), wait_factor(longest_wait)
     workload = log.read()
     cluster = truth.cluster(workload, machine, log)
     workload = truth.constrained(workload, cluster, log)

@@ -37,9 +37,6 @@ from queuesmith.workload.workload import Ints
 
 Mask = NDArray[np.bool_]
 
-#: Said of objectives such as the makespan, which have no value in a single week.
-UNKNOWN_CHANCE = "Whether that is chance cannot be told: weeks of this objective cannot be redrawn."
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -198,10 +195,9 @@ class HeldOut:
     def verdict(self) -> str:
         """Whether self-tuning paid on the part of the log that was held out, and what to do."""
         if self.gain is not None and self.gain.value > 0:
-            chance = chance_words(self.gain.low) if self.gain.weeks else UNKNOWN_CHANCE
             return (
                 f"self-tuning was {self.gain.value:.1f} % better{interval_words(self.gain)} than "
-                f"the best fixed setting on the held-out part. {chance}"
+                f"the best fixed setting on the held-out part. {chance_words(self.gain)}"
             )
         loss = "no better than"
         if self.gain is not None and self.gain.value < 0:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from queuesmith.base.extras import extra_library
 
 Vector = NDArray[np.float64]
 
@@ -62,4 +61,8 @@ class CmaSearch:
 
 
 def _library() -> Any:
-    return extra_library("cma", "tune", "this method")
+    """Import the library where a search begins: it brings SciPy and Matplotlib along, if there."""
+    with warnings.catch_warnings():  # of Matplotlib, where it is not: nothing is drawn by it
+        warnings.simplefilter("ignore")
+        import cma
+    return cma

@@ -78,6 +78,5 @@ def _advice(tuned: Tuned, judged: Verdict) -> str:
     if easy.value <= 0:
         return NO_BETTER
     if _equals(judged, "best_fixed"):
-        return f"{tuned.best_fixed} needs no learning and does as well. {chance_words(easy.low)}"
-    low = min(easy.low, fixed.low) if easy.low is not None and fixed.low is not None else None
-    return chance_words(low)
+        return f"{tuned.best_fixed} needs no learning and does as well. {chance_words(easy)}"
+    return chance_words(easy, fixed)

@@ -12,6 +12,9 @@ import numpy as np
 from queuesmith.base.checks import positive
 from queuesmith.learning.cma_library import Vector
 from queuesmith.learning.parametric import ParametricOrder
+from queuesmith.policy.any_policy import AnyPolicy
+from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.policy import Policy
 
 GROUPS = ("group_1", "group_2", "group_3", "group_4")
 DOUBLINGS = ("walltime", "cores")
@@ -48,6 +51,11 @@ class HeadStart(ParametricOrder):
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("the longest head start", self.most, "Give hours, for example 48.")
+
+    @property
+    def offered(self) -> tuple[AnyPolicy, ...]:
+        """The order as it is by default, with each backfill: what learning has to beat."""
+        return tuple(Policy(ORDERS[self.order], backfill) for backfill in self.backfills)
 
     def values(self, steps: Vector) -> Vector:
         """Return hours that one can read, none above the most, however far a search goes."""

@@ -15,13 +15,17 @@ from queuesmith.learning.own_order import OwnOrder
 from queuesmith.learning.planner import Planner
 from queuesmith.learning.priority import Priority
 from queuesmith.learning.probability import Probability
+from queuesmith.learning.race import Race
 from queuesmith.policy.reading import as_policy
 from queuesmith.policy.self_tuning import SelfTuning
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (Probability, Pittsburgh, Coevolution, Cma, Priority, HeadStart, Planner)
+    for method in (Race, Probability, Pittsburgh, Coevolution, Cma, Priority, HeadStart, Planner)
 }
+
+#: What `tune` takes where nothing is said; chosen on generated logs (`papers/method_choice.py`).
+DEFAULT_METHOD = Race.name
 
 #: The evolution of Franke, Lepping and Schwiegelshohn, unchanged: from chance, every number of a
 #: child mutated. They do not tell the first strengths of mutation.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +12,8 @@ import numpy as np
 from queuesmith.base.checks import positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.cma_library import CmaSearch, Vector
-from queuesmith.learning.method import Best, InGenerations, Learning
+from queuesmith.learning.method import InGenerations, Learning
+from queuesmith.learning.turns import in_turns
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.policy import Policy
@@ -57,19 +59,18 @@ class ParametricOrder(InGenerations):
 
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
         """Let the searches take turns, then the best go on; return the best policy judged."""
-        start = np.zeros(len(self.tuned))
-        searches = [CmaSearch(start, self.step, self.offspring, generator) for _ in self.backfills]
-        found = [Best() for _ in self.backfills]
-        for round in range(self.generations):
-            turn = round % len(searches)
-            if 2 * round >= self.generations and round >= len(searches):
-                turn = min(range(len(found)), key=lambda place: found[place].judgement)
-            vectors = searches[turn].ask()
-            policies = [self.policy(vector, self.backfills[turn]) for vector in vectors]
-            judged = yield policies
-            found[turn].note(policies, judged)
-            searches[turn].tell(vectors, comparable(judged))
-        return min(found, key=lambda best: best.judgement).policy
+        searches = [self._search(backfill, generator) for backfill in self.backfills]
+        half = max(math.ceil(self.generations / 2), len(searches))
+        best = yield from in_turns(searches, self.generations, half)
+        return best.policy
+
+    def _search(self, backfill: str, generator: np.random.Generator) -> Learning:
+        """Search with one backfill for as long as somebody judges."""
+        search = CmaSearch(np.zeros(len(self.tuned)), self.step, self.offspring, generator)
+        while True:
+            vectors = search.ask()
+            judged = yield [self.policy(vector, backfill) for vector in vectors]
+            search.tell(vectors, comparable(judged))
 
     def policy(self, steps: Vector, backfill: str) -> Policy:
         """Return the policy that is so many steps away from first come, first served."""
@@ -77,5 +78,5 @@ class ParametricOrder(InGenerations):
         return Policy(ORDERS[self.order].having(**parameters), backfill)
 
     def values(self, steps: Vector) -> Vector:
-        """Return the parameters that are so many steps away from first come, first served."""
-        return np.array(list(self.tuned.values())) + steps
+        """Return parameters so far from first come, first served, with digits that one can read."""
+        return (np.array(list(self.tuned.values())) + steps).round(4)

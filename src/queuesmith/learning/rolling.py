@@ -17,6 +17,7 @@ from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine
 from queuesmith.learning.method import Method
+from queuesmith.learning.methods import DEFAULT_METHOD
 from queuesmith.learning.result import Tuned
 from queuesmith.learning.tune import BASELINE, tune
 from queuesmith.learning.verdict import Verdict
@@ -121,7 +122,7 @@ def roll(
     workload: Workload,
     cluster: Cluster | NodeCluster | None = None,
     objective: str | Objective | None = None,
-    method: str | Method = "pittsburgh",
+    method: str | Method = DEFAULT_METHOD,
     *,
     days: float = MONTH,
     origins: int = 3,

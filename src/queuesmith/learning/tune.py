@@ -15,7 +15,7 @@ from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine, simulate
 from queuesmith.learning.course import Evaluate, LearningProgress, run
 from queuesmith.learning.method import Method
-from queuesmith.learning.methods import make_method
+from queuesmith.learning.methods import DEFAULT_METHOD, make_method
 from queuesmith.learning.result import Tuned
 from queuesmith.learning.split import DEFAULT_SPLIT, check_objective, split_in_time
 from queuesmith.learning.verdict import Verdict
@@ -42,7 +42,7 @@ def tune(
     workload: Workload,
     cluster: Cluster | NodeCluster | None = None,
     objective: str | Objective | None = None,
-    method: str | Method = "pittsburgh",
+    method: str | Method = DEFAULT_METHOD,
     *,
     no_worse: str | Guard | Sequence[str | Guard] = (),
     longest_wait: float | None = DEFAULT_FACTOR,
@@ -90,7 +90,7 @@ def tune(
         Is called after each round.
 
     >>> from queuesmith import demo_workload, tune
-    >>> tuned = tune(demo_workload(), method="pittsburgh", seed=1)  # doctest: +SKIP
+    >>> tuned = tune(demo_workload(), seed=1)  # doctest: +SKIP
     >>> tuned.improvement_percent  # doctest: +SKIP
     """
     generator = seeded(seed)
@@ -98,7 +98,7 @@ def tune(
     if not isinstance(chosen, Method):
         raise UsageError(
             f"the method is {method!r}, but it must be a name or a method. Give for example "
-            "'pittsburgh'."
+            f"'{DEFAULT_METHOD}'."
         )
     starving = None if longest_wait is None else NobodyStarves(longest_wait)
     wanted = as_objective(objective)

@@ -75,10 +75,13 @@ def interval_words(percent: Interval) -> str:
     return f" ({percent.low:.1f} to {percent.high:.1f})"
 
 
-def chance_words(low: float | None) -> str:
-    """Say whether a gain may be chance, given the lower end of its interval."""
-    if low is None:
+def chance_words(*gains: Interval) -> str:
+    """Say whether gains may be chance; of several, whether one of them may be."""
+    if not all(gain.weeks for gain in gains):
+        return "Whether that is chance cannot be told: weeks of this objective cannot be redrawn."
+    lows = [gain.low for gain in gains if gain.low is not None]
+    if len(lows) < len(gains):
         return "The log is too short to tell whether that is chance."
-    if low > 0:
+    if min(lows) > 0:
         return "It stays better when the weeks of the log are redrawn, so that is hardly chance."
     return "That may be chance: with other weeks of the same log there would be no gain."

@@ -12,7 +12,7 @@ from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.words import so_many
 from queuesmith.figures.palette import POLICY_COLOURS
 from queuesmith.figures.style import plain_layout
-from queuesmith.learning.methods import METHODS, make_method
+from queuesmith.learning.methods import DEFAULT_METHOD, METHODS, make_method
 from queuesmith.policy.sentences import sentences as policy_sentences
 from queuesmith.report.plain_figures import Figure
 from queuesmith.report.wording import metric_title, plain
@@ -56,7 +56,7 @@ def view(state: PageState, context: Context) -> html.Div:
             ),
             html.Div(
                 [
-                    choice("learn-method", "Method", list(METHODS), "pittsburgh"),
+                    choice("learn-method", "Method", list(METHODS), DEFAULT_METHOD),
                     text_field("learn-generations", "Generations", "20", "more find better ones"),
                     text_field("learn-no-worse", "No worse", "", "such as utilization:0.1%"),
                     text_field("learn-seed", "Seed", "0"),
