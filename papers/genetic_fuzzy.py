@@ -18,6 +18,7 @@ from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_logs import AT_HAND, LOGS, Scaling
 from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, waits
 from papers.genetic_fuzzy_results import Results
+from papers.genetic_fuzzy_rolling import METHODS as ROLLED_BY
 from papers.genetic_fuzzy_rolling import rolled, rolling_table
 from papers.genetic_fuzzy_runs import SPLITS, Runs, kept_results
 from papers.genetic_fuzzy_scalings import other_scalings
@@ -75,8 +76,8 @@ def make_pieces(asked: argparse.Namespace, kept: KeptPieces) -> None:
             for approach in approaches:
                 for part in parts:
                     runs.learned(approach, part, seed, settings[approach])
-            if asked.rolling:
-                rolled(runs, origins=asked.rolling, seed=seed)
+            for method in ROLLED_BY if asked.rolling else ():
+                rolled(runs, method, origins=asked.rolling, seed=seed)
     if asked.transfer:
         for name in names:
             transfer(Runs(kept, name, scaling, workers=asked.workers), names)

@@ -27,6 +27,10 @@ class Spread:
         """The median."""
         return median(self.values)
 
+    def overlaps(self, other: Spread) -> bool:
+        """Tell whether another figure's range and this one's have a value in common."""
+        return min(self.values) <= max(other.values) and min(other.values) <= max(self.values)
+
     def __str__(self) -> str:
         if len(self.values) == 1:
             return f"{self.median:.2f} (1 seed)"

@@ -118,7 +118,7 @@ class Runs:
             **_judged(tuned),
             "best": [_rounded(step.best) for step in tuned.history],
             "mean": [_rounded(step.mean) for step in tuned.history],
-            "policy": tuned.policy.to_dict(),
+            "policy": with_nine_digits(tuned.policy.to_dict()),
         }
 
     def _record(self, what: str) -> Path | None:
@@ -143,6 +143,18 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "best fixed": verdict.best_fixed.policy,
         "gain": {part: gain(verdict.learned, schedule) for part, schedule in others.items()},
     }
+
+
+def with_nine_digits(content: Any) -> Any:
+    """Return a policy's content with nine digits of each number: half as long to keep."""
+    match content:
+        case float():
+            return float(f"{content:.9g}")
+        case list():
+            return [with_nine_digits(each) for each in content]
+        case dict():
+            return {name: with_nine_digits(each) for name, each in content.items()}
+    return content
 
 
 def _rounded(value: float | None) -> float | None:

@@ -34,7 +34,7 @@ def main() -> None:
     generations = parser.parse_args().generations
     for objective, most in product(OBJECTIVES, LIMITS):
         runs = [learned(seed, objective, most, generations) for seed in SEEDS]
-        gains = [_held_out_gain(run) for run in runs]
+        gains = [held_out_gain(run) for run in runs]
         starved = sum(bool(run.held_out and run.held_out.starved) for run in runs)
         print(
             f"{objective}, at most {most:g} h: {sum(gains) / len(gains):.2f} % on jobs not seen "
@@ -44,7 +44,8 @@ def main() -> None:
         )
 
 
-def _held_out_gain(run: Tuned) -> float:
+def held_out_gain(run: Tuned) -> float:
+    """Return by how many per cent jobs not seen are better off than under FCFS with EASY."""
     assert run.held_out is not None
     gain = run.held_out.improvement_percent["baseline"]
     return 0.0 if gain is None else float(gain)

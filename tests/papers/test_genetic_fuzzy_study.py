@@ -3,7 +3,8 @@ from papers.genetic_fuzzy_approaches import APPROACHES, parse_settings
 from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
 from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
 from papers.genetic_fuzzy_results import Results, Spread
-from papers.genetic_fuzzy_runs import Runs, kept_results
+from papers.genetic_fuzzy_rolling import rolling_table
+from papers.genetic_fuzzy_runs import Runs, kept_results, with_nine_digits
 from papers.genetic_fuzzy_scalings import other_scalings
 from papers.genetic_fuzzy_tables import improvements, rivals
 from papers.kept_pieces import KeptPieces
@@ -40,6 +41,12 @@ def test_what_was_learned_is_kept_and_not_learned_again(runs, kept):
     assert again.learned("pitts", "held out", 2, TINY) is None
 
 
+def test_policies_are_kept_with_nine_digits_of_each_number():
+    content = {"name": "a", "rules": {"centre": [[0.12345678912345, 2.0]], "count": 3}}
+    kept = {"name": "a", "rules": {"centre": [[0.123456789, 2.0]], "count": 3}}
+    assert with_nine_digits(content) == kept
+
+
 def test_the_paper_s_learners_start_from_chance_and_change_every_number():
     for name in ("pitts", "cca"):
         settings = APPROACHES[name].method().settings()
@@ -73,6 +80,12 @@ def test_a_log_is_scaled_from_its_machine_or_to_the_paper_s_jobs():
 def test_a_spread_tells_median_range_and_seeds():
     assert str(Spread((3.0, 1.0, 2.0))) == "2.00 (1.00 to 3.00, 3 seeds)"
     assert str(Spread((1.5,))) == "1.50 (1 seed)"
+
+
+def test_spreads_overlap_where_they_have_a_value_in_common():
+    wide, above, inside = Spread((1.0, 3.0)), Spread((3.1, 4.0)), Spread((2.0,))
+    assert not wide.overlaps(above) and not above.overlaps(wide)
+    assert wide.overlaps(inside) and inside.overlaps(wide)
 
 
 def known(runs):
@@ -122,3 +135,15 @@ def test_logs_that_are_scaled_in_another_way_have_a_table_of_their_own(runs, kep
     (row,) = (line for line in other_scalings(kept, tmp_path).splitlines() if "| CTC" in line)
     assert "| scaling 1 |" in row
     assert "(1 seed)" in row
+
+
+def test_what_is_learned_again_each_month_is_counted_for_each_method(kept):
+    def months(*gains):
+        return {"rows": [{"learned up to day": 30, "over best fixed (%)": each} for each in gains]}
+
+    assert rolling_table(kept) == ""
+    kept.add("CTC, scaling 0: rolled 3 times, pittsburgh, seed 0", months(1.0, -1.0, None))
+    kept.add("CTC, scaling 0: rolled 3 times, race, seed 0", months(2.0))
+    table = rolling_table(kept)
+    assert "pittsburgh in 1 of 2 months; race in 1 of 1 month." in table
+    assert "| CTC | pittsburgh | 30 | - |" in table
