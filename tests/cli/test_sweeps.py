@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from queuesmith.knobs.sweep_result import SHORT
+
 SMALL = ["--range", "-1:1:0.5", "--quiet"]
 
 
@@ -30,6 +32,15 @@ def test_a_sweep_ends_in_what_came_out_and_how_far_to_believe_it(run, log):
     assert "Of 125 settings alpha=" in said and "has the least mean wait" in said
     assert "before you use it." in said
     assert "makespan (" in said and "response_time" not in said
+
+
+def test_a_sweep_shows_what_its_best_settings_cost_the_unluckiest(run, log):
+    said = run("sweep", log, *SMALL).said
+    assert "Longest wait of each group in days" in said
+    assert "least mean_wait" in said and "first come, first served" in said
+    waits = json.loads(run("sweep", log, *SMALL, "--format", "json").out)["group_waits"]
+    assert set(waits) == {*SHORT, "first come, first served"}
+    assert all(each["longest"] >= each["p99"] for each in waits["mean_wait"].values())
 
 
 def test_the_best_of_a_sweep_is_what_simulate_says(run, log):

@@ -33,6 +33,25 @@ def test_every_setting_costs_what_its_own_replay_says(backfill, malleable):
     assert found.replays < len(found)
 
 
+@pytest.mark.parametrize("backfill", ["none", "list", "easy"])
+@pytest.mark.parametrize("malleable", [False, True])
+def test_the_best_settings_are_replayed_as_they_were_swept(backfill, malleable):
+    jobs = TaskJobs(crowded(60), 0.5, malleable=malleable)
+    found = sweep(jobs, cores=CORES, ranges="-1:1:0.5", backfill=backfill)
+    schedules = found.schedules(jobs)
+    *costs, plain = schedules
+    assert costs == list(found.best()) and plain == "first come, first served"
+    for name in ("makespan", "mean_wait", "expansion_factor"):
+        assert schedules[name].value(name) == pytest.approx(found.best()[name]["value"])
+    assert schedules[plain].value("mean_wait") >= schedules["mean_wait"].value("mean_wait")
+
+
+def test_the_best_of_a_swept_workload_are_replayed_as_rigid_jobs():
+    jobs = crowded(30)
+    found = sweep(jobs, cores=CORES, ranges="-1:1:1", backfill="easy")
+    assert len(found.schedules(jobs)["mean_wait"].parts) == len(jobs)
+
+
 @settings(max_examples=60)
 @given(workloads(), st.sampled_from(["none", "list", "easy"]), st.sampled_from(["0.5", "2/3"]))
 def test_proven_settings_are_right_where_many_scores_are_equal(workload, backfill, step):

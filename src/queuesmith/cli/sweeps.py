@@ -12,6 +12,7 @@ from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import entry
 from queuesmith.base.words import so_many
 from queuesmith.cli.bags import Cores, JobOptions, Plot, check_pictures
+from queuesmith.cli.group_waits import print_waits
 from queuesmith.cli.options import FormatOption, LogOptions, Quiet, with_options
 from queuesmith.cli.output import (
     Format,
@@ -111,7 +112,7 @@ def sweep(
         tell(f"wrote {out}", quiet=log.quiet)
     if plot is not None:
         _draw_sweep(result, plot, log.quiet)
-    _print_sweep(result, format)
+    _print_sweep(result, jobs, format)
 
 
 def _swept(
@@ -140,10 +141,12 @@ def _swept(
         return sweep_knobs(jobs, ranges=ranges, keep=keep, progress=report, **options)
 
 
-def _print_sweep(result: SweepResult, format: Format) -> None:
+def _print_sweep(result: SweepResult, jobs: TaskJobs, format: Format) -> None:
+    from queuesmith.report.group_waits import waits_to_dict
+
     facts = result.to_dict()
     if format is Format.json:
-        print_json(facts)
+        print_json({**facts, "group_waits": waits_to_dict(result.schedules(jobs))})
         return
     rows = [{"least": name, **found} for name, found in facts.pop("best").items()]
     if format is not Format.table:
@@ -152,7 +155,15 @@ def _print_sweep(result: SweepResult, format: Format) -> None:
     facts["computing time (s)"] = facts.pop("seconds")
     print_rows([{"what": key, "value": value} for key, value in facts.items()], format)
     print_rows(_with_units(rows), format)
+    print_waits({_least(name): each for name, each in result.schedules(jobs).items()})
     print_sentences(result.conclusion())
+
+
+def _least(name: str) -> str:
+    """Return what a table of waits calls the best setting for a cost."""
+    from queuesmith.knobs.sweep_result import SHORT
+
+    return f"least {name}" if name in SHORT else name
 
 
 def _with_units(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

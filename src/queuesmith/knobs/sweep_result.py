@@ -12,10 +12,12 @@ import numpy as np
 from queuesmith.base.errors import MetricError
 from queuesmith.base.frames import Framed, rows_html
 from queuesmith.base.words import so_many
-from queuesmith.knobs.bags import Floats, Mask
+from queuesmith.knobs.bags import Floats, Mask, TaskJobs, rigid
 from queuesmith.knobs.setting import NAMES, Knobs
+from queuesmith.schedule import Schedule
 from queuesmith.schedule.measures import CLASSES
 from queuesmith.schedule.metrics import Term
+from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
 if TYPE_CHECKING:
@@ -79,6 +81,11 @@ class SweepResult(Framed):
         return int(np.count_nonzero(self.replayed))
 
     @property
+    def backfill(self) -> str:
+        """Who might overtake a job that did not fit: ``knapsack`` alone means ``list``."""
+        return self.scheduler.removeprefix("knapsack").removeprefix("+") or "list"
+
+    @property
     def values(self) -> Mapping[Term, Floats]:
         """The costs by metric."""
         return {term: self.costs[:, i] for i, term in enumerate(TERMS)}
@@ -116,7 +123,11 @@ class SweepResult(Framed):
 
     def best(self) -> dict[str, dict[str, Any]]:
         """Return the best setting for each class, for the makespan and for the means."""
-        return {SHORT[i]: self._best(self.costs[:, i]) for i in self.known}
+        return {name: self._best(self.costs[:, i]) for i, name in self._named()}
+
+    def _named(self) -> list[tuple[int, str]]:
+        """Return the columns of costs that have values, with their short names."""
+        return [(i, SHORT[i]) for i in self.known]
 
     def _best(self, values: Floats) -> dict[str, Any]:
         index = self.least(values)
@@ -126,6 +137,26 @@ class SweepResult(Framed):
             **dict(zip(NAMES, self.knobs(index).values, strict=True)),
             "settings": equal,
             "favours": self.favours(index, equal),
+        }
+
+    def schedules(self, jobs: TaskJobs | Workload) -> dict[str, Schedule]:
+        """Replay the best setting for each cost, and first come, first served beside them.
+
+        A sweep judges by means and keeps no starts; these tell who pays for a good mean.
+
+        Parameters
+        ----------
+        jobs
+            What was swept.
+        """
+        from queuesmith.knobs.greedy_knapsack import knapsack
+
+        bags = rigid(jobs) if isinstance(jobs, Workload) else jobs
+        found = {name: self.knobs(self.least(self.costs[:, i])) for i, name in self._named()}
+        found["first come, first served"] = Knobs(*FIRST_COME)
+        return {
+            name: knapsack(bags, knobs=knobs, backfill=self.backfill, cores=self.cores)
+            for name, knobs in found.items()
         }
 
     def conclusion(self) -> str:
@@ -141,9 +172,8 @@ class SweepResult(Framed):
             gain = f", {less:.1f} % below that of first come, first served"
         return (
             f"Of {len(self):,} settings {self.knobs(index)} has the least mean wait{gain}. All "
-            "were judged on these very jobs, and how long the unluckiest wait was not: see what it "
-            "does to them (queuesmith compare) and to others (queuesmith retune, or simulate on "
-            "later jobs) before you use it."
+            "were judged on these very jobs: see how long the unluckiest of them wait, and what it "
+            "does to others (queuesmith retune, or simulate on later jobs), before you use it."
         )
 
     def favours(self, index: int, equal: int) -> str:
