@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from papers.genetic_fuzzy_approaches import APPROACHES, BEFORE_THE_GUARD, CHOSEN_ON
 from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
 from papers.genetic_fuzzy_results import GROUPS, Results
-from papers.study import section
+from papers.study import markdown, section
 
 Row = dict[str, object]
 
@@ -95,20 +95,29 @@ def held_out(results: Sequence[Results]) -> str:
     note = (
         "Learned on the first 70 % of the time, judged on the rest. The best fixed strategy is the "
         "best on the first part of the thirteen and of all else that the learner could choose "
-        "from, and that keeps the guard where there is one. Per cent; in brackets "
-        "the 95 % interval from redrawing weeks in pairs, one for each seed. Better than the best "
-        f"fixed strategy that was offered, by the median of the seeds: {_summed(counts)}. Who "
-        "learns with a guard is also set beside the best of the thirteen on the first part, which "
-        f"most often breaks it: {_summed(of_thirteen)}. The last columns are longest waits in days "
-        "on jobs not seen, as above. Before them, one for each seed: how many groups wait longer "
-        "on jobs not seen than the guard admits, twice as long as under EASY there; learning "
-        "cannot enforce that, nor does a head start promise it."
+        "from, and that keeps the guard where there is one; the best of the thirteen on the first "
+        "part most often breaks it. On so many logs is the median of the seeds better:"
     )
-    return section("Held out", note, rows)
+    legend = (
+        "Log by log, in per cent: in brackets the 95 % interval from redrawing weeks in pairs, one "
+        "for each seed; a rest too short for one has none. *Groups beyond the guard*, one for each "
+        "seed: how many wait longer on jobs not seen than the guard admits, twice as long as under "
+        "EASY there; learning cannot enforce that, nor does a head start promise it. The last "
+        "columns are longest waits in days on jobs not seen, as above."
+    )
+    summary = [
+        {
+            "approach": title,
+            "better than the best fixed offered": _of_logs(beaten),
+            "better than the best of the thirteen": _of_logs(of_thirteen[title]),
+        }
+        for title, beaten in counts.items()
+    ]
+    return f"{section('Held out', note, summary)}\n\n{legend}\n\n{markdown(rows)}"
 
 
-def _summed(counts: Mapping[str, Sequence[bool]]) -> str:
-    return "; ".join(f"{title} on {sum(c)} of {len(c)} logs" for title, c in counts.items())
+def _of_logs(beaten: Sequence[bool]) -> str:
+    return f"{sum(beaten)} of {len(beaten)}"
 
 
 def _unseen(results: Results, approach: str) -> dict[str, Any]:
@@ -151,13 +160,14 @@ def extensions(results: Sequence[Results]) -> str:
     if not rows:
         return ""
     reached = sum(row["reached"] == "yes" for row in rows)
-    chosen = " ".join(f"*{APPROACHES[name].title}*: {CHOSEN_ON[name]}" for name in EXTENSIONS)
+    chosen = "\n".join(f"- **{APPROACHES[name].title}**: {CHOSEN_ON[name]}" for name in EXTENSIONS)
     note = (
         "Not the paper's. All learn with the guard on: no group's longest or 99 % wait above twice "
         "EASY's, waits of up to a day apart. Asked is the smaller of the paper's figure and "
-        f"{ASKED:.0%} of *alone*. Reached in {reached} of {len(rows)} rows. {chosen}"
+        f"{ASKED:.0%} of *alone*. Reached in {reached} of {len(rows)} rows."
     )
-    return section("Extensions of ours", note, rows)
+    table = section("Extensions of ours", note, rows)
+    return f"{table}\n\n### What they are, and what they were chosen on\n\n{chosen}"
 
 
 def cost(results: Sequence[Results]) -> str:
@@ -191,7 +201,7 @@ def cost(results: Sequence[Results]) -> str:
 def missing(results: Sequence[Results]) -> str:
     """Name what was not run."""
     lacking = [
-        f"{each.name}: " + ", ".join(words)
+        f"- {each.name}: {', '.join(words)}"
         for each in results
         for words in [
             [
@@ -207,7 +217,6 @@ def missing(results: Sequence[Results]) -> str:
     text = (
         f"With fewer than {SEEDS} seeds, so that their spread is not known: {few} of the rows "
         "above. Logs scaled in another way: only what their table shows. What sequences of the "
-        "thirteen can reach was searched on a few windows only, not on whole logs. Not run at "
-        "all: "
+        "thirteen can reach was searched on a few windows only, not on whole logs. Not run at all:"
     )
-    return f"## What was not run\n\n{text}{'; '.join(lacking) or 'nothing'}."
+    return "\n".join(["## What was not run", "", text, "", *(lacking or ["- nothing"])])

@@ -112,7 +112,7 @@ def test_every_gain_has_the_waits_of_all_groups_beside_it(runs):
     assert f"| EASY | 0.00 | {longest:,.1f}" in table
     assert "| group 5 |" in table
     beaten = results.of("pitts", "held out")[0]["held out"]["gain"]["best fixed"][0] > 0
-    assert f"PITTS on {int(beaten)} of 1 logs" in held_out([results])
+    assert f"| PITTS | {int(beaten)} of 1 |" in held_out([results])
     assert f"| {results.over_best_of_thirteen('pitts'):.2f} |" in held_out([results])
     assert "tune, the thirteen" in extensions([results])
 
