@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from papers.genetic_fuzzy_approaches import APPROACHES, find_approach, parse_settings
+from papers.genetic_fuzzy_claims import claims
 from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_logs import AT_HAND, LOGS, Scaling
 from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, waits
@@ -116,6 +117,7 @@ def report(results: Sequence[Results], kept: KeptPieces, fronts: Path) -> str:
     parts = [
         "# Genetic fuzzy scheduling: the study",
         _how(),
+        claims(results),
         jobs_after_scaling(results),
         improvements(results),
         rivals(results),

@@ -136,6 +136,12 @@ def _gain(gain: Sequence[float | None] | None) -> str:
     return f"{value:.2f}" + ("" if low is None else f" ({low:.2f} to {high:.2f})")
 
 
+def asked_of(results: Results) -> float:
+    """Return the gain that is asked for on a log, in per cent."""
+    paper = TABLE_4[results.name][-1] if results.name in TABLE_4 else None
+    return ASKED * results.alone if paper is None else min(paper, ASKED * results.alone)
+
+
 def extensions(results: Sequence[Results]) -> str:
     """What our own learners reach, learned on all, with nobody starved."""
     rows: list[Row] = []
@@ -144,8 +150,7 @@ def extensions(results: Sequence[Results]) -> str:
             found = each.gains(name)
             if found is None:
                 continue
-            paper = TABLE_4[each.name][-1] if each.name in TABLE_4 else None
-            asked = ASKED * each.alone if paper is None else min(paper, ASKED * each.alone)
+            asked = asked_of(each)
             best = each.gain(each.fixed["all"][each.best_fixed()])
             rows.append(
                 {

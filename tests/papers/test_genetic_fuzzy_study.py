@@ -1,6 +1,8 @@
 import pytest
 from papers.genetic_fuzzy_approaches import APPROACHES, parse_settings
+from papers.genetic_fuzzy_claims import claims
 from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
+from papers.genetic_fuzzy_paper import TABLE_4
 from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
 from papers.genetic_fuzzy_results import Results, Spread
 from papers.genetic_fuzzy_rolling import rolling_table
@@ -103,6 +105,20 @@ def test_the_page_says_what_holds_and_what_was_not_run(runs):
     assert "| - | - | - |" in rivals([results])  # no PROB, no CCA
     assert "PROB (all)" in missing([results])
     assert "PITTS (all)" not in missing([results])
+
+
+def test_the_claims_come_first_in_short(runs):
+    results = known(runs)
+    text = claims([results])
+    holds = "holds" if results.gains("pitts").median >= TABLE_4["CTC"][-1] else "**fails**"
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert "PITTS improves f" in rows[1] and f"| {holds} |" in rows[1]
+    assert "PROB improves f" in rows[2] and "| not measured |" in rows[2]
+    assert f"{results.gains('ours').median:.1f} of " in text  # so few rounds do not reach it
+    longest = max(own[1] for own in results.easy["waits"].values()) / 86_400
+    assert f"under EASY {longest:,.1f}." in text
+    assert "tune, as it is" not in text  # not run
+    assert claims([Results("CTC", runs.fixed(), {})]) == ""
 
 
 def test_every_gain_has_the_waits_of_all_groups_beside_it(runs):
