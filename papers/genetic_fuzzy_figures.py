@@ -32,12 +32,12 @@ def draw_figures(results: Sequence[Results]) -> dict[str, Any]:
 
 
 def _points(results: Results) -> tuple[Point, ...]:
-    """Return EASY, the best fixed strategy and what was learned as points beside a front."""
+    """Return EASY, the best fixed strategy and the paper's learners as points beside a front."""
     best = results.fixed["all"][results.best_fixed()]
     known = {"EASY": results.easy, "best fixed": best}
-    for name, approach in APPROACHES.items():
+    for name in LEARNERS:
         run = results.typical(name)
-        known |= {} if run is None else {approach.title: run["learning"]["learned"]}
+        known |= {} if run is None else {APPROACHES[name].title: run["learning"]["learned"]}
     return tuple(_point(name, values) for name, values in known.items())
 
 
@@ -47,12 +47,12 @@ def _point(name: str, values: dict[str, Any]) -> Point:
 
 
 def draw_improvements(results: Sequence[Results]) -> Any:
-    """Figure 5: a bar for each approach on each log, the paper's PITTS among them."""
+    """Figure 5: a bar for each of the paper's learners on each log, and what to hold them to."""
     bars: dict[str, list[Any]] = {}
-    for name, approach in APPROACHES.items():
+    for name in LEARNERS:
         spreads = [each.gains(name) for each in results]
         if any(spreads):
-            bars[approach.title] = [spread and spread.median for spread in spreads]
+            bars[APPROACHES[name].title] = [spread and spread.median for spread in spreads]
     bars["best fixed"] = [each.gain(each.fixed["all"][each.best_fixed()]) for each in results]
     bars["PITTS, paper"] = [TABLE_4[e.name][-1] if e.name in TABLE_4 else None for e in results]
     bars["alone"] = [each.alone for each in results]
@@ -79,12 +79,12 @@ def draw_groups(results: Results) -> Any:
 def _bars(labels: Sequence[str], bars: dict[str, list[Any]]) -> Any:
     import plotly.graph_objects as go
 
-    from queuesmith.figures.palette import POLICY_COLOURS
+    from queuesmith.figures.palette import policy_colours
     from queuesmith.figures.style import style
 
-    figure = go.Figure()
-    for place, (name, values) in enumerate(bars.items()):
-        figure.add_bar(x=list(labels), y=values, name=name, marker_color=POLICY_COLOURS[place])
+    figure, colours = go.Figure(), policy_colours(list(bars))
+    for name, values in bars.items():
+        figure.add_bar(x=list(labels), y=values, name=name, marker_color=colours[name])
     style(figure, height=420, y="improvement over EASY, %")
     figure.update_layout(barmode="group", bargap=0.25)
     return figure
