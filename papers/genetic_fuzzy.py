@@ -15,6 +15,7 @@ from pathlib import Path
 
 from papers.genetic_fuzzy_approaches import APPROACHES, find_approach, parse_settings
 from papers.genetic_fuzzy_claims import claims
+from papers.genetic_fuzzy_course import courses
 from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_logs import AT_HAND, LOGS, Scaling
 from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, waits
@@ -130,6 +131,7 @@ def report(results: Sequence[Results], kept: KeptPieces, fronts: Path) -> str:
         other_scalings(kept, fronts),
         extensions(results),
         sequences_table(KeptPieces(SEQUENCES)),
+        courses(results),
         rolling_table(kept),
         transfer_table(results, kept),
         cost(results),

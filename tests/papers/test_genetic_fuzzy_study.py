@@ -1,6 +1,7 @@
 import pytest
 from papers.genetic_fuzzy_approaches import APPROACHES, parse_settings
 from papers.genetic_fuzzy_claims import claims
+from papers.genetic_fuzzy_course import courses
 from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
 from papers.genetic_fuzzy_paper import TABLE_4
 from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
@@ -119,6 +120,18 @@ def test_the_claims_come_first_in_short(runs):
     assert f"under EASY {longest:,.1f}." in text
     assert "tune, as it is" not in text  # not run
     assert claims([Results("CTC", runs.fixed(), {})]) == ""
+
+
+def test_the_course_shows_how_far_children_are_from_the_best():
+    runs = [
+        {"mean": [50.0, None, 30.0, 22.0], "best": [40.0, 30.0, 25.0, 20.0]},
+        {"mean": [None, 12.0, 11.0, 10.0], "best": [12.0, 11.0, 10.0, 10.0]},
+        {"mean": [90.0, 15.0, 15.0, 13.0], "best": [15.0, 11.0, 10.0, 10.0]},
+    ]
+    table = courses([Results("CTC", {}, {("pitts", "all"): runs, ("prob", "all"): runs})])
+    assert "| CTC | PITTS | 3 | 50.0 | 10.0 |" in table
+    assert "PROB" not in table  # it has no generations
+    assert courses([Results("CTC", {}, {})]) == ""
 
 
 def test_every_gain_has_the_waits_of_all_groups_beside_it(runs):
