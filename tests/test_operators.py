@@ -82,7 +82,7 @@ def test_every_command_of_the_page_runs(cluster, monkeypatch, capsys):
     for command in COMMANDS:
         capsys.readouterr()
         assert main(shlex.split(command)) == 0, (command, capsys.readouterr().err)
-        said[command.split()[0]] = capsys.readouterr().out
+        said[command.split()[0]] = " ".join(capsys.readouterr().out.split())
     assert "longest" in said["describe"]
     assert "grade " in said["fidelity"]
     assert "On jobs it did not see" in said["tune"]
