@@ -116,8 +116,7 @@ class Runs:
             "seconds": round(tuned.seconds, 1),
             "cpu": round(time.process_time() - cpu, 1),
             **_judged(tuned),
-            "best": [_rounded(step.best) for step in tuned.history],
-            "mean": [_rounded(step.mean) for step in tuned.history],
+            **(_course(tuned) if part == "all" else {}),
             "policy": with_nine_digits(tuned.policy.to_dict()),
         }
 
@@ -126,6 +125,14 @@ class Runs:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / f"{self.name}, {self.scaling}, {what}.sqlite".replace(" ", "-")
+
+
+def _course(tuned: Tuned) -> dict[str, Any]:
+    """Return the best and the mean of each round."""
+    return {
+        "best": [_rounded(step.best) for step in tuned.history],
+        "mean": [_rounded(step.mean) for step in tuned.history],
+    }
 
 
 def _judged(tuned: Tuned) -> dict[str, Any]:
