@@ -195,8 +195,8 @@ IN_SHORT = """\
 - On its own sequences an order of ours that was learned there reaches what is asked in {theirs} of
   8 cells under its rules and in {easy} of 4 with true EASY.
 - On later jobs than it was learned from, ours must be below the best mended heuristic on at least 3
-  of 4 logs and nowhere higher by 2 %. Reached with their backfill, not with true EASY. (A first
-  way failed and is not shown.)
+  of 4 logs and nowhere higher by 2 %. Reached with their backfill, not without any, nor with
+  true EASY. (A first way failed and is not shown.)
 
 {ways}"""
 

@@ -297,7 +297,7 @@ The second way: CMA-ES learns `blend` on {sequences} sequences of the first {lea
 It begins at smallest area first and makes the ratio to the best fixed order of each sequence small,
 so that no single sequence decides; what is taken is the centre of the search after {generations}
 generations of {population}, from {seeds} seeds (the row shows the middle one). Chosen by `python -m
-papers.rl_scheduler_choice`. What is missing was not learned in the time there was. {own}
+papers.rl_scheduler_choice`. {own}
 
 Jobs of a machine change with the years. Learned again as time goes on, as an operator would, on the
 last {learned} of the log before each of {periods} periods of the same sequences (one seed):
