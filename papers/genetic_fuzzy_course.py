@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
 
 from papers.genetic_fuzzy_approaches import APPROACHES
 from papers.genetic_fuzzy_results import Results
@@ -17,7 +16,10 @@ EVOLVING = tuple(name for name in APPROACHES if name != "prob")
 def courses(results: Sequence[Results]) -> str:
     """Return a row for each approach on each log: its children at first, at last, and its best."""
     rows = [
-        _row(each, name, runs) for each in results for name in EVOLVING if (runs := each.of(name))
+        _row(each.name, name, [run["course"] for run in runs])
+        for each in results
+        for name in EVOLVING
+        if (runs := each.of(name))
     ]
     if not rows:
         return ""
@@ -31,19 +33,15 @@ def courses(results: Sequence[Results]) -> str:
     return section("Do children come up to the best?", note, rows)
 
 
-def _row(results: Results, name: str, runs: Sequence[dict[str, Any]]) -> dict[str, object]:
-    means = [[value for value in run["mean"][1:] if value is not None] for run in runs]
-    best = [run["best"][-1] for run in runs]
-    first = median(_above(own[0], than) for own, than in zip(means, best, strict=True))
-    last = median(_above(own[-1], than) for own, than in zip(means, best, strict=True))
-    return {
-        "log": results.name,
-        "approach": APPROACHES[name].title,
-        "seeds": len(runs),
-        "at first, %": f"{first:.1f}",
-        "at last, %": f"{last:.1f}",
+def _row(log: str, approach: str, runs: Sequence[Mapping[str, float]]) -> dict[str, object]:
+    above = {
+        end: median(100 * (run[end] / run["best"] - 1) for run in runs if end in run)
+        for end in ("at first", "at last")
+        if any(end in run for run in runs)
     }
-
-
-def _above(value: float, best: float) -> float:
-    return 100 * (value / best - 1)
+    return {
+        "log": log,
+        "approach": APPROACHES[approach].title,
+        "seeds": len(runs),
+        **{f"{end}, %": f"{value:.1f}" for end, value in above.items()},
+    }

@@ -116,7 +116,7 @@ class Runs:
             "seconds": round(tuned.seconds, 1),
             "cpu": round(time.process_time() - cpu, 1),
             **_judged(tuned),
-            **(_course(tuned) if part == "all" else {}),
+            "course": _course(tuned),
             "policy": with_nine_digits(tuned.policy.to_dict()),
         }
 
@@ -127,12 +127,14 @@ class Runs:
         return self.folder / f"{self.name}, {self.scaling}, {what}.sqlite".replace(" ", "-")
 
 
-def _course(tuned: Tuned) -> dict[str, Any]:
-    """Return the best and the mean of each round."""
-    return {
-        "best": [_rounded(step.best) for step in tuned.history],
-        "mean": [_rounded(step.mean) for step in tuned.history],
-    }
+def _course(tuned: Tuned) -> dict[str, float | None]:
+    """Return f of the mean child at first and at last, and of the best.
+
+    The first round has parents from chance, or the best fixed strategy, so it does not count.
+    """
+    means = [step.mean for step in tuned.history[1:] if step.mean is not None]
+    ends = {"at first": means[0], "at last": means[-1]} if means else {}
+    return {name: _rounded(f) for name, f in {**ends, "best": tuned.history[-1].best}.items()}
 
 
 def _judged(tuned: Tuned) -> dict[str, Any]:

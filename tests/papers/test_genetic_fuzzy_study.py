@@ -123,10 +123,9 @@ def test_the_claims_come_first_in_short(runs):
 
 
 def test_the_course_shows_how_far_children_are_from_the_best():
+    ends = [(30.0, 22.0, 20.0), (12.0, 10.0, 10.0), (15.0, 13.0, 10.0)]
     runs = [
-        {"mean": [50.0, None, 30.0, 22.0], "best": [40.0, 30.0, 25.0, 20.0]},
-        {"mean": [None, 12.0, 11.0, 10.0], "best": [12.0, 11.0, 10.0, 10.0]},
-        {"mean": [90.0, 15.0, 15.0, 13.0], "best": [15.0, 11.0, 10.0, 10.0]},
+        {"course": dict(zip(("at first", "at last", "best"), own, strict=True))} for own in ends
     ]
     table = courses([Results("CTC", {}, {("pitts", "all"): runs, ("prob", "all"): runs})])
     assert "| CTC | PITTS | 3 | 50.0 | 10.0 |" in table
