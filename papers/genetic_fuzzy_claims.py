@@ -192,8 +192,9 @@ def _asked(results: Sequence[Results]) -> str:
         if each.name not in reached
     ]
     return (
-        "With the guard on, the best of our extensions gains what was asked (the smaller of the "
-        f"paper's figure and {ASKED:.0%} of *alone*) on {len(reached)} of {len(results)} logs"
+        "With the guard on, the best of our extensions on each log, some with one seed only, gains "
+        f"what was asked (the smaller of the paper's figure and {ASKED:.0%} of *alone*) "
+        f"on {len(reached)} of {len(results)} logs"
         f"{': ' + ', '.join(reached) if reached else ''}."
         f"{' Not on ' + ', '.join(missed) + '.' if missed else ''}"
     )

@@ -43,6 +43,15 @@ def test_a_sweep_shows_what_its_best_settings_cost_the_unluckiest(run, log):
     assert all(each["longest"] >= each["p99"] for each in waits["mean_wait"].values())
 
 
+@pytest.mark.parametrize("command", [["sweep", *SMALL[:-1]], ["retune", "--range", "-1:1:1"]])
+def test_jobs_too_wide_are_told_or_refused(run, log, command):
+    name, *words = command
+    told = run(name, log, *words, "--cores", 16)
+    assert told.code == 0 and "left out: " in told.err and "the machine's 16 cores" in told.err
+    refused = run(name, log, *words, "--cores", 16, "--strict")
+    assert refused.code == 1 and "but there are 16" in refused.err
+
+
 def test_the_best_of_a_sweep_is_what_simulate_says(run, log):
     found = json.loads(run("sweep", log, *SMALL, "--format", "json").out)["best"]["mean_wait"]
     policy = "power(alpha={alpha},beta={beta},gamma={gamma})+easy".format(**found)

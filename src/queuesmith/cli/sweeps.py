@@ -23,6 +23,7 @@ from queuesmith.cli.output import (
     print_sentences,
     progress,
     tell,
+    tell_changes,
 )
 from queuesmith.cli.studies import EngineOptions
 from queuesmith.knobs.options import SPLIT, RetuneOptions, SweepOptions
@@ -90,6 +91,7 @@ def sweep(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under all settings of the knobs alpha, beta and gamma."""
+    from queuesmith.cluster import as_cluster
     from queuesmith.knobs import save_sweep
     from queuesmith.knobs.sweep_files import check_suffix
 
@@ -99,6 +101,9 @@ def sweep(
     check_targets(out)
     split, backfill = entry("scheduler", swept, SCHEDULERS)
     jobs = job.jobs(log.read(), split=split)
+    before = len(jobs.workload.changes)
+    jobs = jobs.fitting(as_cluster(jobs.workload, None, cores).cores, strict=log.strict)
+    tell_changes(jobs.workload, quiet=log.quiet, since=before)
     options: dict[str, Any] = {"cores": cores, "backfill": backfill, "workers": engine.workers}
     ranges = range.split(",") if "," in range else range
     if not isinstance(ranges, str) and len(ranges) != 3:
@@ -261,6 +266,7 @@ def retune(
     format: FormatOption = Format.table,
 ) -> None:
     """Replay a job log under knobs that are searched anew every so often."""
+    from queuesmith.cluster import as_cluster
     from queuesmith.knobs.retuning import held_out
     from queuesmith.knobs.retuning import retune as tune
 
@@ -268,6 +274,9 @@ def retune(
     workload = log.read()
     if not len(workload):
         raise WorkloadError(f"workload '{workload.name}' has no jobs to replay. Give one that has.")
+    before = len(workload.changes)
+    workload = workload.fitting(as_cluster(workload, None, cores).cores, strict=log.strict)
+    tell_changes(workload, quiet=log.quiet, since=before)
     options: dict[str, Any] = {
         "cores": cores,
         "backfill": backfill,
