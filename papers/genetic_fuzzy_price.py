@@ -22,26 +22,31 @@ EXTENSIONS = tuple(name for name, approach in APPROACHES.items() if approach.our
 TITLES = {name: approach.title for name, approach in APPROACHES.items()} | BEFORE_THE_GUARD
 
 
+def wait_rows(each: Results) -> list[Row]:
+    """Return what groups wait under EASY, the best fixed strategy, and whatever was learned."""
+    best = each.best_fixed()
+    return [
+        _wait_row(each, "EASY", each.easy),
+        _wait_row(each, f"best fixed: {best}", each.fixed["all"][best]),
+        *(
+            _wait_row(each, title, run["learning"]["learned"])
+            for name, title in TITLES.items()
+            if (run := each.typical(name)) is not None
+        ),
+    ]
+
+
 def waits(results: Sequence[Results]) -> str:
-    """What each group waits under EASY, the best fixed strategy, and whatever was learned."""
-    rows: list[Row] = []
-    for each in results:
-        best = each.best_fixed()
-        rows.append(_wait_row(each, "EASY", each.easy))
-        rows.append(_wait_row(each, f"best fixed: {best}", each.fixed["all"][best]))
-        for name, title in TITLES.items():
-            run = each.typical(name)
-            if run is not None:
-                rows.append(_wait_row(each, title, run["learning"]["learned"]))
+    """What each group waits on all logs, beside the gain."""
+    rows = [row for each in results for row in wait_rows(each)]
     note = (
         "Beside every gain: the longest wait of each group in days, and in brackets its jobs that "
         "wait more than a week. Learned on all; the run that is the median of its seeds, of two "
-        "the worse. The "
-        "paper's learners have no guard, as in the paper; ours admit no policy under which a "
-        "group's longest or 99 % wait is more than twice EASY's. *Cores kept free, no guard* was "
-        "learned before there was a guard, from the best fixed strategy and with ten strategies "
-        "that were chosen on these very logs, for f plus a wall where the utilization falls: it is "
-        "kept as a warning."
+        "the worse. The paper's learners have no guard, as in the paper; ours admit no policy "
+        "under which a group's longest or 99 % wait is more than twice EASY's. *Cores kept free, "
+        "no guard* was learned before there was a guard, from the best fixed strategy and with ten "
+        "strategies that were chosen on these very logs, for f plus a wall where the utilization "
+        "falls: it is kept as a warning."
     )
     return section("What groups pay", note, rows)
 
@@ -142,26 +147,26 @@ def asked_of(results: Results) -> float:
     return ASKED * results.alone if paper is None else min(paper, ASKED * results.alone)
 
 
+def extension_rows(results: Sequence[Results]) -> list[Row]:
+    """Return what our own learners gain on each log, learned on all, beside what is asked."""
+    return [
+        {
+            "log": each.name,
+            "approach": APPROACHES[name].title,
+            "gain, %": found,
+            "best of the thirteen": f"{each.gain(each.fixed['all'][each.best_fixed()]):.2f}",
+            "asked": f"{asked_of(each):.2f}",
+            "reached": "yes" if found.median >= asked_of(each) else "no",
+        }
+        for each in results
+        for name in EXTENSIONS
+        if (found := each.gains(name)) is not None
+    ]
+
+
 def extensions(results: Sequence[Results]) -> str:
     """What our own learners reach, learned on all, with nobody starved."""
-    rows: list[Row] = []
-    for each in results:
-        for name in EXTENSIONS:
-            found = each.gains(name)
-            if found is None:
-                continue
-            asked = asked_of(each)
-            best = each.gain(each.fixed["all"][each.best_fixed()])
-            rows.append(
-                {
-                    "log": each.name,
-                    "approach": APPROACHES[name].title,
-                    "gain, %": found,
-                    "best of the thirteen": f"{best:.2f}",
-                    "asked": f"{asked:.2f}",
-                    "reached": "yes" if found.median >= asked else "no",
-                }
-            )
+    rows = extension_rows(results)
     if not rows:
         return ""
     reached = sum(row["reached"] == "yes" for row in rows)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from papers.genetic_fuzzy_approaches import APPROACHES
 from papers.genetic_fuzzy_logs import Scaling
 from papers.genetic_fuzzy_paper import LEARNERS, TABLE_4
+from papers.genetic_fuzzy_price import extension_rows, wait_rows
 from papers.genetic_fuzzy_results import Results
 from papers.genetic_fuzzy_runs import kept_results
 from papers.kept_pieces import KeptPieces
-from papers.study import section
+from papers.study import markdown, section
 
+EXTENSIONS_TABLE = "[their table](#extensions-of-ours)"
+WAITS_TABLE = "[the table above](#what-groups-pay)"
 #: The settings beside the first: other jobs become wider, or as many jobs as the paper has.
 OTHERS = (Scaling(1), Scaling(0, paper_jobs=True))
 
@@ -34,7 +37,34 @@ def other_scalings(kept: KeptPieces, fronts: Path) -> str:
         "More jobs on the same machine wait longer, and there is more to gain, for fixed "
         "strategies, too; so what is missed hangs on the scaling as well as on the learner."
     )
-    return section("The logs scaled in another way", note, rows)
+    return "\n\n".join(
+        [section("The logs scaled in another way", note, rows), *_ours(found), _waits(found)]
+    )
+
+
+def _ours(found: Mapping[Scaling, Sequence[Results]]) -> list[str]:
+    """Say what our own learners gain there; nothing where none was run."""
+    rows = [{"scaled": how, **row} for how, each in found.items() for row in extension_rows(each)]
+    if not rows:
+        return []
+    reached = sum(row["reached"] == "yes" for row in rows)
+    note = (
+        f"**Extensions of ours there**, with the guard on, as in {EXTENSIONS_TABLE}; asked is the "
+        "smaller of the paper's figure and so much of what is *alone* there. Reached in "
+        f"{reached} of {len(rows)} rows."
+    )
+    return [f"{note}\n\n{markdown(rows)}"]
+
+
+def _waits(found: Mapping[Scaling, Sequence[Results]]) -> str:
+    """Say what groups pay there."""
+    rows = [
+        {"scaled": how, **row}
+        for how, results in found.items()
+        for each in results
+        for row in wait_rows(each)
+    ]
+    return f"What groups pay there, as in {WAITS_TABLE}:\n\n{markdown(rows)}"
 
 
 def _rows(how: Scaling, results: Sequence[Results]) -> list[dict[str, object]]:
