@@ -98,6 +98,23 @@ def test_beside_a_slurm_conf_it_tells_who_is_away(folder):
     assert machine.outages[0].nodes == ("n2",)
 
 
+def test_nodes_of_a_partition_that_are_not_shown_are_counted_and_left_out(tmp_path):
+    text = NODES + PARTITIONS.replace("Nodes=n[1-2]", "Nodes=n[1-2,8-9]")
+    assert "8-9" in text
+    (tmp_path / "shown.txt").write_text(text)
+    machine = machine_from(tmp_path / "shown.txt")
+    assert machine.partitions[0].nodes == ("n1", "n2")
+    told = "nodes n[8-9] of partition day, which are not shown"
+    assert machine.not_understood[told] == 1
+
+
+def test_a_cpu_that_is_a_core_is_given_out_alone(tmp_path):
+    shown = "NodeName=n1 CPUEfctv=8 CPUTot=8 CoresPerSocket=4 Sockets=2 Boards=1 ThreadsPerCore=2\n"
+    (tmp_path / "shown.txt").write_text(shown)
+    kind = machine_from(tmp_path / "shown.txt").kinds[0]
+    assert (kind.cores, kind.threads_per_core) == (8, 1)
+
+
 def test_without_nodes_there_is_no_machine(tmp_path):
     (tmp_path / "p").write_text(PARTITIONS)
     with pytest.raises(ClusterError, match="shows no node"):

@@ -42,9 +42,13 @@ def test_nodes_take_over_what_default_lines_say(conf):
         ("Procs=12", 12, 1),
         ("", 1, 1),
         ("Sockets=2 CoresPerSocket=4 ThreadsPerCore=2", 16, 2),
-        ("CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2", 8, 2),
+        ("CPUs=16 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2", 16, 2),
+        ("CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2", 8, 1),  # a CPU is a core
         ("CPUs=7 Sockets=2 CoresPerSocket=4", 8, 1),
         ("CPUs=16 CoreSpecCount=2", 14, 1),
+        ("CPUs=8 CpuSpecList=0,1", 6, 1),
+        ("CPUs=16 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 CpuSpecList=0-2", 12, 2),
+        ("CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 CoreSpecCount=2", 6, 1),
     ],
 )
 def test_cores_are_counted_as_slurm_does(conf, words, cores, threads):
@@ -52,9 +56,11 @@ def test_cores_are_counted_as_slurm_does(conf, words, cores, threads):
     assert (kind.cores, kind.threads_per_core) == (cores, threads)
 
 
-def test_single_threads_are_given_out_where_cpus_are(conf):
-    text = "NodeName=n1 Sockets=1 CoresPerSocket=4 ThreadsPerCore=2\n"
-    assert conf(text + "SelectTypeParameters=CR_CPU\n").kinds[0].threads_per_core == 1
+def test_whole_cores_are_given_out_under_cr_cpu_too_where_threads_are_named(conf):
+    # Slurm 22.05 runs eight jobs of one CPU at once on 16 CPUs of eight cores, under CR_CPU, too.
+    text = "NodeName=n1 Sockets=2 CoresPerSocket=4 ThreadsPerCore=2\nNodeName=n2 CPUs=16\n"
+    kinds = conf(text + "SelectTypeParameters=CR_CPU\n").kinds
+    assert [(kind.cores, kind.threads_per_core) for kind in kinds] == [(16, 2), (16, 1)]
 
 
 def test_partitions_overlap_and_take_over_defaults(conf):
@@ -115,6 +121,21 @@ def test_nodes_that_are_down_are_away_and_future_ones_are_not_there(conf):
     }
 
 
+def test_partitions_sets_and_downnodes_may_name_nodes_that_are_not_there_yet(conf):
+    machine = conf(
+        "NodeName=n[1-3] CPUs=2\nNodeName=n[4-6] CPUs=2 State=FUTURE\nNodeSet=s Nodes=n[3-4]\n"
+        "DownNodes=n[3-4]\nDownNodes=n5\n"
+        "PartitionName=a Nodes=n[2-6]\nPartitionName=b Nodes=s\nPartitionName=c Nodes=n6\n"
+    )
+    assert [p.nodes for p in machine.partitions] == [("n2", "n3"), ("n3",), ()]
+    assert [outage.nodes for outage in machine.outages] == [("n3",)]
+
+
+def test_resources_that_are_not_consumed_are_read_as_the_manual_writes_them(conf):
+    machine = conf("NodeName=n1 Gres=gpu:tesla:1,bandwidth:lustre:no_consume:4G,fpga:no_consume\n")
+    assert machine.kinds[0].gres == {"gpu:tesla": 1, "bandwidth:lustre": 4 * 2**30, "fpga": 1}
+
+
 def test_gres_conf_tells_the_types_of_gpus(conf):
     machine = conf(
         "NodeName=g[1-2] CPUs=4 Gres=gpu:2\nNodeName=n1 CPUs=4\n",
@@ -147,6 +168,7 @@ def test_the_network_is_a_tree_of_switches(conf):
         ("NodeName=n1\nPartitionName=a\nPartitionName=a\n", "line 3 .* 'a' once more"),
         ("NodeName=n1 CPUs=many\n", "line 1 .* cpus=many"),
         ("NodeName=n1 Gres=gpu:v100:2:3:4\n", "Gres=gpu:v100:2:3:4"),
+        ("NodeName=n1 CPUs=4 CpuSpecList=first\n", "line 1 .* CpuSpecList=first"),
         ("NodeName=n[1-\n", "brackets that do not close"),
         ("NodeName=n1\nPartitionName=a MaxTime=-5\n", "line 2 .* maxtime=-5"),
         ("NodeName=n1\nPartitionName=a PriorityJobFactor=high\n", "PriorityJobFactor=high"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.files import AnyPath, check_text, decoded, read_bytes
-from queuesmith.cluster.hostlist import expanded
+from queuesmith.cluster.hostlist import expanded, folded
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.nodes import NodeKind
 from queuesmith.cluster.outages import Outage
@@ -145,16 +145,36 @@ def _machine(reading: _Reading, timezone: str) -> NodeCluster:
         nodes = expanded(fields.values["nodename"])
         if "FUTURE" in states(fields):
             continue
-        kinds.append(node_kind(fields, nodes, by_thread=reading.by_thread))
+        kinds.append(node_kind(fields, nodes))
     names = [node for kind in kinds for node in kind.nodes]
+    partitions = tuple(
+        partition(fields, names, _not_shown(reading, fields, names))
+        for fields in reading.partitions
+    )
     return NodeCluster(
         kinds=joined(kinds),
         name=reading.name or "cluster",
-        partitions=tuple(partition(fields, names, {}) for fields in reading.partitions),
+        partitions=partitions,
         outages=(*_away(reading), *_reservations(reading, timezone)),
         settings={**reading.settings, **_began(reading, timezone)},
         not_understood=dict(reading.strange),
     )
+
+
+def _not_shown(
+    reading: _Reading, fields: Fields, names: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the nodes of a partition that scontrol does not show, as sets of none; count them.
+
+    Nodes in the state FUTURE are such.
+    """
+    text = fields.text("nodes") or ""
+    there = {"ALL", *names}
+    absent = [node for node in expanded(text) if node not in there]
+    if absent:
+        name = fields.values["partitionname"]
+        reading.strange[f"nodes {folded(absent)} of partition {name}, which are not shown"] += 1
+    return dict.fromkeys(absent, ())
 
 
 def _away(reading: _Reading) -> Iterator[Outage]:

@@ -34,7 +34,9 @@ class _Reading(SlurmReading):
     """What has been read of the files so far."""
 
     sets: dict[str, ConfigLine] = field(default_factory=dict)
+    down: list[ConfigLine] = field(default_factory=list)
     kinds: list[NodeKind] = field(default_factory=list)
+    future: set[str] = field(default_factory=set)  # nodes that are named, and not there yet
     outages: list[Outage] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
 
@@ -58,6 +60,8 @@ def machine_of_slurm_conf(
     _note_lines(reading, path)
     for fields in reading.nodes:
         _note_nodes(reading, fields)
+    for line in reading.down:
+        _note_down(reading, line)
     if not reading.kinds:
         raise ClusterError(
             f"'{path}' has no NodeName line, so the machine has no nodes. Give a slurm.conf that "
@@ -85,7 +89,7 @@ def _note_lines(reading: _Reading, path: AnyPath) -> None:
         elif subject == "nodeset":
             reading.sets[line.values["nodeset"]] = line
         elif subject == "downnodes":
-            _note_down(reading, line)
+            reading.down.append(line)
         else:
             for keyword, value in line.values.items():
                 reading.note(line.spelling[keyword], value)
@@ -93,7 +97,8 @@ def _note_lines(reading: _Reading, path: AnyPath) -> None:
 
 def _machine(reading: _Reading) -> NodeCluster:
     names = [node for kind in reading.kinds for node in kind.nodes]
-    sets = {name: _set_of(line, reading.kinds) for name, line in reading.sets.items()}
+    sets = {name: _set_of(line, reading) for name, line in reading.sets.items()}
+    sets |= dict.fromkeys(reading.future, ())
     partitions = tuple(partition(fields, names, sets) for fields in reading.partitions)
     _check_twice(partitions, reading.partitions)
     if "linear" in reading.settings.get("SelectType", ""):
@@ -122,8 +127,9 @@ def _check_twice(partitions: tuple[Partition, ...], lines: list[Fields]) -> None
 def _note_nodes(reading: _Reading, fields: Fields) -> None:
     nodes = expanded(fields.values["nodename"])
     if "FUTURE" in states(fields):
-        return  # they are not there yet
-    reading.kinds.append(node_kind(fields, nodes, by_thread=reading.by_thread))
+        reading.future.update(nodes)
+        return
+    reading.kinds.append(node_kind(fields, nodes))
     away = outage_of(fields, nodes)
     if away is not None:
         reading.outages.append(away)
@@ -131,16 +137,18 @@ def _note_nodes(reading: _Reading, fields: Fields) -> None:
 
 def _note_down(reading: _Reading, line: ConfigLine) -> None:
     fields = Fields({"state": "DOWN", **line.values}, line.place)
-    away = outage_of(fields, expanded(line.values["downnodes"]))
+    named = expanded(line.values["downnodes"])
+    there = [node for node in named if node not in reading.future]
+    away = outage_of(fields, there) if there else None
     if away is not None:
         reading.outages.append(away)
 
 
-def _set_of(line: ConfigLine, kinds: list[NodeKind]) -> tuple[str, ...]:
+def _set_of(line: ConfigLine, reading: _Reading) -> tuple[str, ...]:
     """Return the nodes of a set: those named, and those with a feature."""
-    feature = line.values.get("feature")
-    with_feature = [node for kind in kinds if feature in kind.features for node in kind.nodes]
-    return (*expanded(line.values.get("nodes", "")), *with_feature)
+    feature, named = line.values.get("feature"), expanded(line.values.get("nodes", ""))
+    having = [node for kind in reading.kinds if feature in kind.features for node in kind.nodes]
+    return (*(node for node in named if node not in reading.future), *having)
 
 
 def _note_gres(reading: _Reading, path: AnyPath) -> None:

@@ -78,13 +78,8 @@ class SlurmReading:
         elif not means_nothing_here(keyword):
             self.strange[keyword] += 1
 
-    @property
-    def by_thread(self) -> bool:
-        """Whether single threads are given out, and not whole cores."""
-        return "CR_CPU" in self.settings.get("SelectTypeParameters", "").upper()
 
-
-def node_kind(fields: Fields, nodes: Collection[str], *, by_thread: bool = False) -> NodeKind:
+def node_kind(fields: Fields, nodes: Collection[str]) -> NodeKind:
     """Return the kind of nodes that settings describe.
 
     Parameters
@@ -93,14 +88,10 @@ def node_kind(fields: Fields, nodes: Collection[str], *, by_thread: bool = False
         The settings of a ``NodeName=`` line or of what scontrol shows.
     nodes
         The names.
-    by_thread
-        Whether single threads are given out, and not whole cores.
     """
     number = fields.number
-    threads = number("threadspercore") or 1
-    cores = number("cpuefctv") or _cores(fields, threads)
-    if "cpuefctv" not in fields.values:
-        cores -= (number("corespeccount") or 0) * threads
+    processors, threads = _processors(fields)
+    cores = number("cpuefctv") or processors - _set_aside(fields, processors, threads)
     memory = number("realmemory", parse=megabytes)
     if memory is not None:
         memory -= number("memspeclimit", parse=megabytes) or 0
@@ -112,19 +103,39 @@ def node_kind(fields: Fields, nodes: Collection[str], *, by_thread: bool = False
         gres=_gres(fields),
         features=tuple(feature.strip() for feature in features.split(",") if feature.strip()),
         weight=1 if (weight := number("weight")) is None else weight,
-        threads_per_core=1 if by_thread or cores % threads else threads,
+        threads_per_core=1 if cores % threads else threads,
     )
 
 
-def _cores(fields: Fields, threads: int) -> int:
+def _processors(fields: Fields) -> tuple[int, int]:
+    """Return a node's CPUs as Slurm counts them, and how many of them make a core.
+
+    Where there are as many CPUs as cores, a CPU is a core, whatever threads it has.
+    """
+    threads = fields.number("threadspercore") or 1
     stated = fields.number("cpus", "procs", "cputot")
     sockets = fields.number("sockets", "socketsperboard")
     per_socket = fields.number("corespersocket")
-    if sockets is None and per_socket is None:
-        return stated or 1
+    if stated and sockets is None and per_socket is None:
+        return stated, threads
     whole = (sockets or 1) * (per_socket or 1) * (fields.number("boards") or 1)
-    # As Slurm does, a number of CPUs is believed that fits the sockets and cores.
-    return stated if stated in (whole, whole * threads) else whole * threads
+    # As Slurm does, a number of CPUs is believed only where it fits the sockets and cores.
+    return (whole, 1) if stated == whole else (whole * threads, threads)
+
+
+def _set_aside(fields: Fields, processors: int, threads: int) -> int:
+    """Return how many CPUs of a node are kept for the system: those of whole cores."""
+    listed = fields.text("cpuspeclist")
+    if "corespeccount" in fields.values or listed is None:
+        return (fields.number("corespeccount") or 0) * threads
+    try:
+        spans = [[int(end) for end in part.split("-")] for part in listed.split(",")]
+        there = [range(span[0], min(span[-1] + 1, processors)) for span in spans]
+    except ValueError:
+        raise ClusterError(
+            f"{fields.place} sets CpuSpecList={listed}, but CPUs are listed as 0-3,8. Correct it."
+        ) from None
+    return len({cpu // threads for each in there for cpu in each}) * threads
 
 
 def _gres(fields: Fields) -> dict[str, int]:

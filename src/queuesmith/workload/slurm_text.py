@@ -190,7 +190,7 @@ def generic_resources(text: str) -> dict[str, int]:
     if text.strip().lower() in (*UNKNOWN, "(null)"):
         return amounts
     for part in re.sub(r"\([^)]*\)", "", text).split(","):
-        part = part.strip().removesuffix(":no_consume")
+        part = part.strip().replace(":no_consume", "")
         match = _GRES.fullmatch(part)
         if match is None:
             raise ValueError(part)
