@@ -138,6 +138,32 @@ def test_the_peak_is_unknown_where_no_start_is():
         peak_cores(Workload([0], [1], [1], [1]))
 
 
+def test_exports_put_together_hold_each_run_once():
+    january = simple(row(), row(job="2", start="1030", end="1040"))
+    february = simple(row(), row(job="3"))
+    jobs = parse(january + february)
+    assert jobs.extra["jobid"].tolist() == ["1", "2", "3"]
+    assert "attempt" not in jobs.extra and jobs.dropped == 0
+    assert [str(change) for change in jobs.changes] == [
+        "1 line passed over: the same run of a job once more"
+    ]
+    assert ("passed over", "1: the same run of a job once more") in jobs.describe().rows()
+
+
+def test_a_job_that_was_requeued_has_a_line_for_each_run():
+    again = row(submit="1050", start="1060", end="1070")
+    jobs = parse(simple(row(s="NODE_FAIL"), again, again))
+    assert jobs.extra["attempt"].tolist() == [1, 2]
+
+
+def test_a_job_cancelled_in_the_queue_may_have_its_end_as_start():
+    names = "JobID|Submit|Start|End|State|NCPUS"
+    text = simple("1|5|6|9|COMPLETED|2", "2|5|9|9|CANCELLED by 7|2", names=names)
+    assert [str(change) for change in parse(text).changes if change.dropped] == [
+        "1 job left out: cancelled before it began"
+    ]
+
+
 def test_strict_refuses_jobs_that_did_not_run():
     with pytest.raises(WorkloadError, match=r"line 7 .* still waiting"):
         parse(strict=True)
@@ -285,6 +311,7 @@ def test_a_header_line_counts_more_than_named_columns():
         (simple(row(c="many")), {}, "line 2 .* 'many' as ncpus"),
         (NAMES, {}, "it has no jobs"),
         ("\x1c", {}, "no line of text"),
+        ("  JobID   Submit Elapsed\n------- ------ -------\n", {}, "no '|' .* --parsable2"),
     ],
 )
 def test_a_bad_file_is_explained(text, options, message):

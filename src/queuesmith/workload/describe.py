@@ -100,10 +100,7 @@ class Description:
             ("walltime", _spread(self.walltime, duration)),
             ("accuracy of walltimes", self._accuracy_text()),
             *self._load_rows(),
-            *(
-                ("left out" if c.dropped else "mended", f"{c.count:,}: {c.reason}")
-                for c in self.changes
-            ),
+            *((c.verb, f"{c.count:,}: {c.reason}") for c in self.changes),
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from queuesmith.workload.sacct_jobs import (
     cancelled_after,
     cancelled_first,
     finished,
+    without_repeats,
     without_steps,
 )
 from queuesmith.workload.sacct_table import CODED_COLUMNS, SacctTable, sacct_table
@@ -111,11 +112,12 @@ def parse_sacct(
     zone = zone_of(timezone)
     table = sacct_table(decoded(check_text(data, path, "sacct's output")), path, columns)
     table, steps = without_steps(table)
+    table, repeats = without_repeats(table)
     gone = cancelled_after(table, zone) if cancelled else np.full(len(table), -1, np.int64)
     ended, unfinished = finished(table, gone >= 0, strict)
     table, gone = table.where(ended), gone[ended]
     if not len(table):
-        raise nothing_left(path, (steps, *unfinished))
+        raise nothing_left(path, (steps, repeats, *unfinished))
     submit = table.convert("submit", date_parser(zone), "a date")
     start, early = _starts(table, submit, zone)
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0
@@ -125,7 +127,7 @@ def parse_sacct(
         log = replace(log, cancelled_after=gone)
     workload = clean(log, overrun=overrun, strict=strict)
     mended = (*workload.changes, early, short, wide)
-    return workload.replaced(changes=()).noting(steps, *unfinished, *mended)
+    return workload.replaced(changes=()).noting(steps, repeats, *unfinished, *mended)
 
 
 def peak_cores(workload: Workload) -> int:

@@ -36,6 +36,26 @@ def without_steps(table: SacctTable) -> tuple[SacctTable, Change]:
     return table.where(jobs) if steps else table, change
 
 
+#: What tells one run of a job from any other line of a log.
+RUN = ("cluster", "jobid", "jobidraw", "submit", "start", "end", "elapsed", "elapsedraw", "state")
+
+
+def without_repeats(table: SacctTable) -> tuple[SacctTable, Change]:
+    """Pass over lines that stand there once more, and tell how many there were.
+
+    Exports of neighbouring months put together hold each job twice that was there in both.
+    """
+    runs = list(zip(*(table.columns[name] for name in RUN if name in table.columns), strict=True))
+    first = dict.fromkeys(runs, False)
+    new = np.ones(len(table), np.bool_)
+    if len(first) < len(runs):
+        for place, run in enumerate(runs):
+            new[place], first[run] = not first[run], True
+    repeated = int(np.count_nonzero(~new))
+    change = Change("the same run of a job once more", repeated, dropped=False, what="line")
+    return table.where(new) if repeated else table, change
+
+
 def finished(
     table: SacctTable, kept: NDArray[np.bool_], strict: bool
 ) -> tuple[NDArray[np.bool_], list[Change]]:
@@ -63,8 +83,16 @@ def _states(table: SacctTable) -> NDArray[Any]:
 
 def cancelled_first(table: SacctTable) -> NDArray[np.bool_]:
     """Tell which jobs were cancelled before they began."""
-    ran = table.known("start") & (table.elapsed() != 0)
-    return np.asarray((_states(table) == "CANCELLED") & ~ran, np.bool_)
+    return np.asarray((_states(table) == "CANCELLED") & ~_ran(table), np.bool_)
+
+
+def _ran(table: SacctTable) -> NDArray[np.bool_]:
+    """Tell which jobs began and lasted; of some that never began, sacct shows the end as start."""
+    if table.first_of("elapsedraw", "elapsed"):
+        return table.known("start") & (table.elapsed() != 0)
+    starts, ends = table.columns["start"], table.columns["end"]
+    lasted = (start != end for start, end in zip(starts, ends, strict=True))
+    return table.known("start") & np.fromiter(lasted, np.bool_, len(table))
 
 
 def cancelled_after(table: SacctTable, zone: ZoneInfo) -> Ints:

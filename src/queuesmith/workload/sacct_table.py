@@ -137,7 +137,14 @@ def sacct_table(text: str, path: AnyPath, columns: str | Sequence[str] | None) -
     if {"jobid", "jobidraw", "submit"} & set(first):
         trailing = first[-1] == ""
         names = first[:-1] if trailing else first
-        numbered = numbered[1:]
+        # Exports that were put together have a header line each.
+        header = numbered[0][1].strip()
+        numbered = [line for line in numbered if line[1].strip() != header]
+    elif "|" not in numbered[0][1]:
+        raise WorkloadError(
+            f"the first line of '{path}' ({numbered[0][1].strip()[:60]!r}) has no '|' between its "
+            "columns. Export it with sacct --parsable2."
+        )
     elif columns is None:
         raise WorkloadError(
             f"'{path}' has no header line (its first line is {numbered[0][1][:60]!r}), so its "

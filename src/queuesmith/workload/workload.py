@@ -42,12 +42,15 @@ class Change:
     dropped: bool
     what: str = "job"  # or the lines of a log that are no jobs at all
 
+    @property
+    def verb(self) -> str:
+        """What was done to them: left out, mended, or passed over where they are no jobs."""
+        if self.dropped:
+            return "left out"
+        return "mended" if self.what == "job" else "passed over"
+
     def __str__(self) -> str:
-        mended = "mended" if self.what == "job" else "passed over"
-        return (
-            f"{so_many(self.count, self.what)} {'left out' if self.dropped else mended}: "
-            f"{self.reason}"
-        )
+        return f"{so_many(self.count, self.what)} {self.verb}: {self.reason}"
 
 
 #: The extra columns of malleable jobs, bags of tasks that need not run together: how many cores
