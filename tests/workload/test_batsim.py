@@ -45,6 +45,13 @@ def test_names_of_jobs_may_be_words(tmp_path):
     assert read(written(tmp_path, {"jobs": jobs, "profiles": PROFILES})).id.tolist() == [1]
 
 
+def test_a_job_without_end_or_user_has_none(tmp_path):
+    endless = {"id": 4, "subtime": 0, "walltime": "inf", "res": 1, "profile": "ten"}
+    log = read(written(tmp_path, {"jobs": [JOBS[0], endless], "profiles": PROFILES}))
+    assert log.walltime.tolist() == [10, 100]
+    assert log.user.tolist() == [-1, 0] and log.label("user", 0) == "ann"
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -86,15 +86,16 @@ def _cleaned(
     users, user_names = coded([str(job.get("user", "")) for job in jobs])
     labels = {"user": user_names} if user_names else {}
     count = len(jobs)
+    walltime = [-1 if job.get("walltime") == "inf" else job.get("walltime", -1) for job in jobs]
     log = RawLog(
         id=np.array([int(name) for name in names] if numbered else range(1, count + 1), np.int64),
         submit=np.array([math.floor(job["subtime"]) for job in jobs], np.int64),
         # A part of a second is one: time is in whole seconds.
         runtime=np.array([math.ceil(each) for each in runtime], np.int64),
-        requested_time=np.array([math.ceil(job.get("walltime", -1)) for job in jobs], np.int64),
+        requested_time=np.array([math.ceil(each) for each in walltime], np.int64),
         requested_cores=np.array([job["res"] for job in jobs], np.int64),
         allocated_cores=np.full(count, -1, np.int64),
-        user=np.maximum(users, 0),
+        user=users if user_names else np.zeros(count, np.int64),
         labels=labels,
         name=log_name(path),
         machine_cores=content["nb_res"] if _is_count(content.get("nb_res")) else None,
