@@ -104,6 +104,15 @@ def test_further_columns_come_along_but_history_does_not():
     assert "group" not in scaled.labels
 
 
+def test_a_scaled_job_waits_for_no_number_that_is_another_job_now():
+    after = {"after": np.array([-1, -1, 1]), "think_time": np.array([0, 0, 60])}
+    log = Workload([0, 10, 20], [5, 5, 5], [9, 9, 9], [1, 2, 1], extra=after)
+    scaled = scale(log, 4, 8, widen=0)
+    assert not scaled.extra
+    told = "1 job mended: waited for another job; waits for none after scaling"
+    assert [str(change).partition(",")[0] for change in scaled.changes] == [told]
+
+
 def test_groups_follow_the_shares_after_scaling(log):
     one_group = log.replaced(group=np.full(len(log), 9))
     assert np.array_equal(scale(one_group, 100, 100).group, log.group)

@@ -13,10 +13,11 @@ from queuesmith.base.checks import number, seeded, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
 from queuesmith.workload.columns import LARGEST_WIDTH
+from queuesmith.workload.dependencies import AFTER, PRECEDING, THINK_TIME
 from queuesmith.workload.workload import Change, Ints, Workload
 
 #: Columns that tell of the old machine or name jobs by their old ids; so do all ``real_...``.
-HISTORY = ("wait", "preceding_job", "think_time")
+HISTORY = ("wait", PRECEDING, AFTER, THINK_TIME, "dependency")
 
 
 def scale(
@@ -61,7 +62,16 @@ def scale(
             int(np.count_nonzero((cores > after) & (copies > 0))),
             dropped=False,
         ),
+        Change(
+            "waited for another job; waits for none after scaling, which numbers jobs anew",
+            int(np.count_nonzero((_after(workload) >= 0) & (copies > 0))),
+            dropped=False,
+        ),
     )
+
+
+def _after(workload: Workload) -> Ints:
+    return workload.extra.get(AFTER, np.full(len(workload), -1, np.int64))
 
 
 def _size(name: str, cores: int, way_out: str) -> int:
