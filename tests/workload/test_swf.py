@@ -132,6 +132,15 @@ def test_fractions_of_a_second_are_rounded_and_counted(tmp_path):
     assert mended == [2]
 
 
+def test_of_a_job_that_was_swapped_out_the_line_of_the_whole_counts(tmp_path):
+    whole = line(id=1, runtime=30, status=1)
+    parts = line(id=1, runtime=10, status=2) + line(id=1, submit=-1, runtime=20, status=3)
+    jobs = read_swf(log(tmp_path, whole + parts + line(id=2, status=4)))
+    assert (jobs.id.tolist(), jobs.runtime.tolist()) == ([1, 2], [30, 10])
+    told = "2 lines passed over: a part of a job that another line tells as a whole"
+    assert told in map(str, jobs.changes)
+
+
 def test_windows_line_ends_and_blank_lines_are_read(tmp_path):
     text = LOG.replace("\n", "\r\n\r\n")
     assert len(read_swf(log(tmp_path, text))) == 3

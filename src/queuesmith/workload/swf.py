@@ -51,6 +51,8 @@ LARGEST_EXACT = 2**53
 #: How Slurm's final states are written in the status field; every other state is a failure (0).
 STATUS_OF_STATE = {"COMPLETED": 1, "CANCELLED": 5}
 CANCELLED = STATUS_OF_STATE["CANCELLED"]
+#: A part of a job that was swapped out or checkpointed: one to be continued, or the last.
+PARTS = (2, 3, 4)
 
 
 def read_swf(
@@ -93,6 +95,11 @@ def parse_swf(
     lines = check_text(data, path, "the Standard Workload Format").splitlines()
     header = tuple(decoded(line) for line in lines if line.lstrip().startswith(b";"))
     fields, rounded = _columns(_numbers(lines, path), lines, path)
+    whole = _whole_jobs(fields)
+    reason = "a part of a job that another line tells as a whole"
+    parts = Change(reason, int(np.count_nonzero(~whole)), dropped=False, what="line")
+    if parts.count:
+        fields, rounded = {name: column[whole] for name, column in fields.items()}, rounded[whole]
     facts = facts_of(header)
     log = RawLog(
         **{key: fields[key] for key in CORE_FIELDS},
@@ -111,7 +118,7 @@ def parse_swf(
     extra = dict(workload.extra)
     mended = int(np.count_nonzero(extra.pop("rounded")))
     reason = "fractions of a second rounded"
-    return workload.replaced(extra=extra).noting(Change(reason, mended, dropped=False))
+    return workload.replaced(extra=extra).noting(parts, Change(reason, mended, dropped=False))
 
 
 def _is_job(line: bytes) -> bool:
@@ -201,6 +208,12 @@ def _columns(
             _complain(lines, path, row, name, column[row], "a whole number below 2**53")
         fields[name] = whole.astype(np.int64)
     return fields, rounded
+
+
+def _whole_jobs(fields: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Tell which lines are jobs, and no parts of jobs of which another line is the whole."""
+    part = np.isin(fields["status"], PARTS)
+    return ~part | ~np.isin(fields["id"], fields["id"][~part])
 
 
 def _extra(fields: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
