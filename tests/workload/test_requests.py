@@ -39,6 +39,7 @@ cpu=4,mem=8000M,node=2,gres/gpu=4|gpu:v100:1|4|SchedBackfill|n[1-2]|[a|b]
         ("0", (-1, -1, 0)),
         ("0n", (0, -1, -1)),
         ("2048Kn", (2, -1, -1)),
+        ("300Kn", (1, -1, -1)),  # 0 would mean all of a node
         ("1.50Tn", (1_572_864, -1, -1)),
         ("2147486648Mn", (-1, 3000, -1)),  # the flag of memory per core, in old versions
         ("9223372036854778808Mn", (-1, 3000, -1)),

@@ -150,6 +150,12 @@ def test_exports_put_together_hold_each_run_once():
     assert ("passed over", "1: the same run of a job once more") in jobs.describe().rows()
 
 
+def test_a_shortened_array_is_a_job_and_no_step():
+    array = row(job="7_[1-9,20-30,...]", start="None", elapsed="00:00", s="CANCELLED by 5")
+    jobs = parse(simple(row(), array), cancelled=True)
+    assert jobs.cancelled.id.tolist() == [7] and not jobs.changes
+
+
 def test_a_job_that_was_requeued_has_a_line_for_each_run():
     again = row(submit="1050", start="1060", end="1070")
     jobs = parse(simple(row(s="NODE_FAIL"), again, again))

@@ -30,7 +30,9 @@ def without_steps(table: SacctTable) -> tuple[SacctTable, Change]:
     """Pass over the lines of steps, and tell how many there were."""
     name = table.first_of("jobid", "jobidraw")
     assert name is not None
-    jobs = np.fromiter(("." not in text for text in table.columns[name]), np.bool_, len(table))
+    # Long arrays that wait are shortened: 12_[1-9,...] is no step.
+    ends = (text.rpartition("]")[2] for text in table.columns[name])
+    jobs = np.fromiter(("." not in end for end in ends), np.bool_, len(table))
     steps = int(np.count_nonzero(~jobs))
     change = Change("steps of jobs (.batch, .extern, .0)", steps, dropped=False, what="line")
     return table.where(jobs) if steps else table, change

@@ -144,7 +144,8 @@ def job_memory(text: str) -> JobMemory:
     for flag in _PER_CORE_FLAGS:
         if amount >= flag:
             return JobMemory(per_core=min(round(amount - flag), LARGEST))
-    size = min(round(amount), LARGEST)
+    # Less than a MB is one: 0 would mean all of a node.
+    size = min(max(round(amount), 1 if stated else 0), LARGEST)
     if match[3] == "N":
         return JobMemory(per_node=size)
     return JobMemory(per_core=size) if match[3] == "C" else JobMemory(whole=size)
