@@ -257,7 +257,7 @@ def test_describe_says_who_waited_how_long_where_history_is_known(run, sacct):
     outcome = run("describe", sacct)
     assert outcome.code == 0
     assert fits_a_terminal(outcome.out)
-    for word in ("partition", "qos", "account", "user", "size", "daytime", "longest"):
+    for word in ("partition", "qos", "account", "user", "size", "daytime (UTC)", "longest"):
         assert word in outcome.out
     found = json.loads(run("describe", sacct, "--format", "json").out)
     assert found["waits"]["user"][0] == {

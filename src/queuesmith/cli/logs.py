@@ -73,7 +73,7 @@ def describe(
     print_rows([{"what": what, "value": value} for what, value in description.rows()], format)
     if format is Format.table:
         for column, rows in waits.items():
-            print_waits(column, rows, most=None if by else MOST_PARTS)
+            print_waits(workload, column, rows, most=None if by else MOST_PARTS)
         contradiction = crowded(workload)
         if contradiction:
             print_sentences(contradiction)
@@ -96,14 +96,16 @@ def real_waits(workload: Workload, by: str | None) -> dict[str, list[Waits]]:
     return {column: waits_by(workload, start - workload.submit, column) for column in columns}
 
 
-def print_waits(column: str, rows: Sequence[Waits], *, most: int | None) -> None:
+def print_waits(
+    workload: Workload, column: str, rows: Sequence[Waits], *, most: int | None
+) -> None:
     """Print the waits by one column in hours, of a long list those with the most jobs."""
-    from queuesmith.workload.waits import ORDERED
+    from queuesmith.workload.waits import ORDERED, title_of
 
     shown = list(rows) if most is None or column in ORDERED else list(rows)[:most]
     table = [
         {
-            column: row.part,
+            title_of(workload, column): row.part,
             "jobs": row.jobs,
             "mean wait (h)": f"{row.mean / 3600:,.2f}",
             "median (h)": f"{row.median / 3600:,.2f}",

@@ -24,7 +24,7 @@ from queuesmith.report.placed import best_proven, draw_place_use, place_use, pro
 from queuesmith.report.table import html_table
 from queuesmith.report.wording import duration, plain, round_duration
 from queuesmith.schedule.metrics import METRICS
-from queuesmith.workload.waits import columns_of, waits_by
+from queuesmith.workload.waits import columns_of, title_of, waits_by
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -179,7 +179,7 @@ def _parts_table(comparison: Comparison, column: str) -> str:
     by_part = {policy: {row.part: row for row in rows} for policy, rows in found.items()}
     counts = {row.part: row.jobs for row in first}
     table = scrolling_table(
-        (escape(head) for head in (column, "jobs", *found)),
+        (escape(head) for head in (title_of(jobs, column), "jobs", *found)),
         (
             html_row(
                 escape(part),

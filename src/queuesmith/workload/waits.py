@@ -43,6 +43,12 @@ def columns_of(workload: Workload) -> list[str]:
     return [*named, "user", "size", "hour"]
 
 
+def title_of(workload: Workload, column: str) -> str:
+    """Return what a table calls a column; hours are those of UTC where the log has dates."""
+    dated = column in ("hour", "daytime") and workload.epoch is not None
+    return f"{column} (UTC)" if dated else column
+
+
 def waits_by(workload: Workload, wait: NDArray[Any], column: str) -> list[Waits]:
     """Return the waits of each part of the jobs, sizes and hours in order, else most jobs first.
 

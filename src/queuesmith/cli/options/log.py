@@ -34,7 +34,9 @@ class LogOptions:
     columns: Annotated[
         str | None, described("Columns of a sacct text without header: names, or 'xdmod'.")
     ] = None
-    timezone: Annotated[str, described("Time zone of the dates in a sacct text.")] = "UTC"
+    timezone: Annotated[
+        str, described("Time zone of the dates in a sacct text; what is shown is in UTC.")
+    ] = "UTC"
     overrun: Annotated[
         str, described("Where a job ran beyond its walltime: 'raise' that, or 'cut' the job.")
     ] = "raise"
@@ -45,7 +47,7 @@ class LogOptions:
     head: Annotated[int | None, described("Take only the first N jobs.")] = None
     between: Annotated[
         str | None,
-        described("Take only jobs submitted between FIRST:LAST: seconds of the log, or dates."),
+        described("Take only jobs submitted between FIRST:LAST: seconds, or dates (UTC)."),
     ] = None
     where: Annotated[
         str | None,
