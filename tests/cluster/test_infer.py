@@ -66,6 +66,16 @@ def test_nodes_are_as_large_as_what_ran_on_them_at_once():
     assert {"nodes", "memory", "gpus", "partitions", "accounts"} <= set(machine.inferred)
 
 
+def test_a_job_of_a_second_had_room_on_its_node():
+    jobs = log(
+        ("ann", "day", 0, 0, 2, 1, 4, "n1", "1000Mn"),
+        ("bob", "day", 0, 3 * HOUR, 0, 1, 16, "n1", "9000Mn"),
+    )
+    machine = infer_machine(jobs)
+    assert (machine.kinds[0].cores, machine.kinds[0].memory) == (16, 9000)
+    assert len(fitting(jobs, machine)) == 2
+
+
 def test_nodes_have_the_features_that_jobs_on_them_asked_for():
     machine = infer_machine(
         log(

@@ -61,7 +61,10 @@ def kinds_of_lists(
 def _peak_on_nodes(seen: JobHistory, parts: NodePieces, amount: Ints) -> Ints:
     start = seen.start[parts.job]
     end = np.maximum(seen.end[parts.job] - OVERLAP, start)
-    return peaks(levels(parts.node, start, start, end, amount[parts.job]), len(parts.names))
+    most = peaks(levels(parts.node, start, start, end, amount[parts.job]), len(parts.names))
+    # Of jobs that are shorter than the overlap, each had room for itself.
+    np.maximum.at(most, parts.node, amount[parts.job])
+    return most
 
 
 def _stems(names: tuple[str, ...]) -> list[str]:
