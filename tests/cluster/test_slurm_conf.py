@@ -86,6 +86,12 @@ def test_partitions_overlap_and_take_over_defaults(conf):
     assert (some.nodes[-1], some.oversubscribe, some.exclusive) == ("n4", 3, "user")
 
 
+def test_a_line_may_go_on_within_a_list(conf):
+    machine = conf("SchedulerParameters=bf_continue,\\\nbf_window=10080 \\\n\nNodeName=n1\n")
+    assert machine.settings["SchedulerParameters"] == "bf_continue,bf_window=10080"
+    assert machine.not_understood == {}
+
+
 def test_whole_nodes_are_given_out_by_select_linear(conf):
     machine = conf("SelectType=select/linear\nNodeName=n1\nPartitionName=a Nodes=n1\n")
     assert machine.partitions[0].exclusive == "nodes"

@@ -82,7 +82,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         line = line.partition("#")[0]
         first = number if not kept else first
         if line.rstrip().endswith("\\"):
-            kept += line.rstrip()[:-1] + " "
+            kept += line.rstrip()[:-1]  # as Slurm does, without a space between
             continue
         yield first, kept + line
         kept = ""
