@@ -45,6 +45,13 @@ def test_the_figures_can_be_divided_and_listed(run, log):
     assert run("fidelity", log, "--cores", "2", "--by", "moon").code == 1
 
 
+def test_a_month_of_a_log_without_dates_is_named_once(run, tmp_path):
+    path = tmp_path / "undated.csv"
+    path.write_text("submit,runtime,cores,start\n0,10,1,0\n5,10,1,20\n")
+    out = run("fidelity", path, "--cores", "4").out
+    assert "month 0" in out and "month month" not in out
+
+
 def test_the_page_shows_wait_against_wait(run, log, tmp_path):
     assert run("fidelity", log, "--cores", "2", "--report", tmp_path / "page.html").code == 0
     assert "real wait (min)" in (tmp_path / "page.html").read_text()

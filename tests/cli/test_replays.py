@@ -73,6 +73,14 @@ def test_simulate_prints_a_table_with_a_row_for_each_group(run, log):
     assert "{" not in outcome.out
 
 
+def test_simulate_names_groups_as_objectives_do(run, tmp_path):
+    path = tmp_path / "named.csv"
+    path.write_text("submit,runtime,cores,group\n0,10,1,bio\n0,10,1,high energy\n0,10,1,\n")
+    words = ("--objective", "awrt[bio]", "--quiet", "--cores", "4")
+    out = run("simulate", path, *words).out
+    assert [name in out for name in ("awrt[bio]", 'awrt["high energy"]', "awrt[-1]")] == [True] * 3
+
+
 def test_simulate_as_csv_has_a_line_for_each_metric(run, log):
     rows = list(csv.reader(io.StringIO(run("simulate", log, "--format", "csv").out)))
     assert rows[0] == ["metric", "value"]

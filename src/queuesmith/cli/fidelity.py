@@ -155,7 +155,9 @@ def _rows(judged: Fidelity, by: str | None) -> list[dict[str, object]]:
     jobs = judged.history.workload
     rows = [{"part": "all jobs", "jobs": len(jobs), **judged.figures()}]
     for column in [by] if by else columns_of(jobs):
-        rows += [{"part": f"{column} {row.pop(column)}", **row} for row in judged.by(column)]
+        for row in judged.by(column):
+            part = str(row.pop(column))
+            rows.append({"part": part if part.startswith(column) else f"{column} {part}", **row})
     return rows
 
 

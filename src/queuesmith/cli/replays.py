@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from queuesmith.policy import Order
     from queuesmith.report import Comparison
     from queuesmith.study.engines import Engine
+    from queuesmith.workload import Workload
 
 DEFAULT_POLICIES = "fcfs,fcfs+easy,fcfs+conservative,sjf+easy"
 DEFAULT_METRICS = "mean_wait,p95_wait,mean_bounded_slowdown,awrt,utilization"
@@ -125,7 +126,7 @@ def simulate(
         print_json({**summary, **told, "fidelity": None if graded is None else graded.to_dict()})
         return
     by_group = summary.pop("awrt_by_group")
-    summary |= {f"awrt[{group}]": value for group, value in by_group.items()}
+    summary |= _awrt_rows(result.workload, by_group)
     summary |= as_rows(told)
     rows = [{"metric": name, "value": value} for name, value in summary.items()]
     if format is Format.csv:
@@ -134,6 +135,15 @@ def simulate(
     print_table(readable_rows(summary), right=["value"])
     if graded is not None:
         print_sentences(graded.sentence)
+
+
+def _awrt_rows(jobs: Workload, by_group: dict[str, float | None]) -> dict[str, float | None]:
+    """Return the AWRT of each group under the name that an objective gives it: ``awrt[bio]``."""
+    from queuesmith.schedule.metrics import Term
+
+    names = dict(enumerate(jobs.labels.get("group", ())))
+    groups = {int(group): value for group, value in by_group.items()}
+    return {str(Term("awrt", names.get(group, group))): each for group, each in groups.items()}
 
 
 @with_options
