@@ -30,6 +30,13 @@ def test_a_command_line_tells_how_a_job_may_be_spread():
     assert log.labels["wanted_nodes"] == ("n1",)
 
 
+def test_an_option_without_a_value_takes_none_from_the_next():
+    lines = ["srun --pty -n 4 bash", "srun -l --x11 -n 4 a", "salloc --no-shell -I -n 4"]
+    own = ["srun --pty python -n 9", "srun -u a -n 9"]  # of the program
+    columns, _ = with_submit_lines({}, {}, [*lines, *own])
+    assert columns["tasks"].tolist() == [4, 4, 4, -1, -1]
+
+
 def test_arrays_licenses_and_reservations_are_told():
     names = "JobID|JobIDRaw|Submit|Start|End|ElapsedRaw|ReqCPUS|ReqTRES|Reservation|SubmitLine"
     when = "2024-05-01T10:00:00|2024-05-01T10:00:00|2024-05-01T10:01:00|60|8"

@@ -38,6 +38,8 @@ _ELSEWHERE = words_of(
     parsable profile propagate quiet verbose wait wckey wrap job-name distribution hint
     cpu-freq gpu-freq kill-on-invalid-dep no-kill nice signal spread-job test-only requeue
     no-requeue D e i o Q v W k m H
+    bell no-bell disable-status E exact I immediate K kill-on-bad-exit label l multi-prog no-shell
+    overlap preserve-env pty quit-on-interrupt u unbuffered whole X x11
     """
 )
 #: Options without a value; those of _MAYBE may have one after a sign of equality.
@@ -45,9 +47,14 @@ _FLAGS = words_of(
     """
     parsable quiet verbose wait hold contiguous overcommit oversubscribe spread-job test-only
     requeue no-requeue use-min-nodes no-kill get-user-env ignore-pbs Q v W H O s k
+    bell no-bell disable-status E exact label l multi-prog no-shell overlap preserve-env pty
+    quit-on-interrupt u unbuffered whole X
     """
 )
-_MAYBE = ("exclusive", "nice", "get-user-env", "parsable", "no-kill", "propagate")
+_MAYBE = (
+    *("exclusive", "nice", "get-user-env", "parsable", "no-kill", "propagate"),
+    *("immediate", "I", "kill-on-bad-exit", "K", "x11"),
+)
 
 
 def sbatch_options(
