@@ -91,7 +91,7 @@ def cancelled_first(table: SacctTable) -> NDArray[np.bool_]:
 def _ran(table: SacctTable) -> NDArray[np.bool_]:
     """Tell which jobs began and lasted; of some that never began, sacct shows the end as start."""
     if table.first_of("elapsedraw", "elapsed"):
-        return table.known("start") & (table.elapsed() != 0)
+        return np.asarray(table.known("start") & (table.elapsed() != 0), np.bool_)
     starts, ends = table.columns["start"], table.columns["end"]
     lasted = (start != end for start, end in zip(starts, ends, strict=True))
     return table.known("start") & np.fromiter(lasted, np.bool_, len(table))
