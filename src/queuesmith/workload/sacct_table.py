@@ -142,8 +142,9 @@ def sacct_table(text: str, path: AnyPath, columns: str | Sequence[str] | None) -
         numbered = [line for line in numbered if line[1].strip() != header]
     elif "|" not in numbered[0][1]:
         raise WorkloadError(
-            f"the first line of '{path}' ({numbered[0][1].strip()[:60]!r}) has no '|' between its "
-            "columns. Export it with sacct --parsable2."
+            f"'{path}' has no header line of sacct's: its first line "
+            f"({numbered[0][1].strip()[:60]!r}) has no '|' between columns. Export it with sacct "
+            "--parsable2, or name the format of the file."
         )
     elif columns is None:
         raise WorkloadError(
