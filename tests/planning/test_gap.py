@@ -99,6 +99,12 @@ def test_the_policies_compared_are_those_that_are_named():
     assert set(found.best_policies()) == {"saf", "wfp3", "power(alpha=2)"}
     best = min(plan_value(plan(snapshot, order), "artww") for order in orders)
     assert found.steps[0].policy_value == best
+    assert "8 waiting jobs on average, the best of saf, wfp3, power(alpha=2) lo" in found.conclusion
+
+
+def test_the_conclusion_names_a_single_policy_and_a_single_job_as_one():
+    found = gap([random_snapshot(1, seed=1)], seconds=0.2, policies=[ORDERS["saf"]])
+    assert found.conclusion.startswith("In 1 step with 1 waiting job on average, saf loses 0 % of")
 
 
 @pytest.mark.parametrize("name", ["fcfs", "sjf", "ljf"])

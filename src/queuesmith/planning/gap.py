@@ -121,10 +121,13 @@ class GapStudy(Framed):
         """What came out, and whether to believe it, in a sentence or two."""
         told = self.to_dict()
         loss, proven = told["mean_loss_percent"], told["mean_proven_gap_percent"]
+        best = f"the best of {', '.join(self.policies)}"
         fact = (
-            f"In {so_many(len(self.steps), 'step')} with {told['mean_jobs']:,.0f} waiting jobs on "
-            f"average, the best of {', '.join(POLICIES)} loses {loss:.2g} % of {self.objective} to "
-            f"the best plan found, which is itself within {proven:.2g} % of the optimum."
+            f"In {so_many(len(self.steps), 'step')} with "
+            f"{so_many(round(told['mean_jobs']), 'waiting job')} on average, "
+            f"{best if len(self.policies) > 1 else self.policies[0]} loses {loss:.2g} % of "
+            f"{self.objective} to the best plan found, which is itself within {proven:.2g} % of "
+            "the optimum."
         )
         if not proven < float("inf"):
             return f"{fact} For some steps nothing is proven: give them more time."
