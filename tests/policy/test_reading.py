@@ -162,3 +162,21 @@ def test_a_function_is_an_order_and_an_order_a_policy_without_backfill():
     assert simulate(jobs, cores=4, policy=widest).start.tolist() == [0, 10, 10]
     with pytest.raises(PolicyError, match="a function of a job"):
         as_policy(7)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("power(alpha=1,beta=1,alpha=2)+easy", "alpha"),
+        ("group+easy+keep(share=0.1,share=0.2)", "share"),
+        ("fcfs+conservative(depth=5,depth=6)", "depth"),
+        ("fcfs+easy+predicted(last2; quantile=0.5; quantile=0.9)", "quantile"),
+        ("dynp(fcfs,sjf; metric=sldwa; metric=artww)", "metric"),
+        ("slurm(bf_interval=60, bf_interval=30)", "bf_interval"),
+        ("committed(fcfs; backfill=early; backfill=none)", "backfill"),
+        ("optimal(seconds=1; seconds=2)", "seconds"),
+    ],
+)
+def test_a_setting_that_stands_twice_is_refused_since_one_would_be_lost(written, name):
+    with pytest.raises(PolicyError, match=f"sets '{name}' more than once. Leave one of them out"):
+        as_policy(written)

@@ -17,6 +17,7 @@ from queuesmith.planning.snapshot import Snapshot
 from queuesmith.planning.solve import load_kernels, solve
 from queuesmith.planning.steps import staircase
 from queuesmith.policy.any_policy import SelfReplaying, Watch
+from queuesmith.policy.writing import check_once
 from queuesmith.workload import Workload
 from queuesmith.workload.workload import Ints
 
@@ -107,6 +108,7 @@ def parse_optimal(inside: str) -> OptimalPlanning:
     values: dict[str, Any] = {}
     for setting in filter(None, (part.strip() for part in re.split("[;,]", inside))):
         name, equals, value = (part.strip() for part in setting.partition("="))
+        check_once(name, values, f"optimal({inside})")
         try:
             values[name] = {"seconds": float, "objective": str}[name](value)
         except (KeyError, ValueError):

@@ -16,7 +16,7 @@ from queuesmith.base.registry import known
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import find_order, parse_order
-from queuesmith.policy.writing import split_outside
+from queuesmith.policy.writing import check_once, split_outside
 
 KIND = "committed"
 
@@ -65,7 +65,7 @@ class Committed(AnyPolicy):
         order, *settings = (part.strip() for part in split_outside(inside, ";"))
         if not order:
             raise PolicyError(f"'{KIND}({inside})' names no order to choose by. {_EXAMPLE}")
-        values = {}
+        values: dict[str, str] = {}
         for setting in filter(None, settings):
             name, equals, value = (part.strip() for part in setting.partition("="))
             if name != "backfill" or not equals:
@@ -73,6 +73,7 @@ class Committed(AnyPolicy):
                     f"setting '{setting}' of {KIND} cannot be read: its only setting is backfill. "
                     f"{_EXAMPLE}"
                 )
+            check_once(name, values, f"{KIND}({inside})")
             values[name] = value
         return cls(parse_order(order), **values)
 

@@ -15,6 +15,7 @@ from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.keep import Keep
 from queuesmith.policy.order import Order, load_order
 from queuesmith.policy.orders import ORDERS
+from queuesmith.policy.writing import check_once
 
 _WRITTEN = re.compile(
     r"(?P<order>.+\.py:\w+|[^()+]+?)\s*(\((?P<set>[^()]*)\))?"
@@ -206,9 +207,10 @@ def parse_settings(settings: str) -> dict[str, float]:
 
 
 def _read_settings(settings: str, whole: str, example: str = "alpha=1.5") -> dict[str, float]:
-    values = {}
+    values: dict[str, float] = {}
     for setting in filter(None, (part.strip() for part in settings.split(","))):
         name, equals, number = (part.strip() for part in setting.partition("="))
+        check_once(name, values, whole)
         try:
             values[name] = float(number)
         except ValueError:

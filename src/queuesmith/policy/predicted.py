@@ -11,7 +11,7 @@ from queuesmith.base.registry import known
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import Policy
-from queuesmith.policy.writing import split_outside
+from queuesmith.policy.writing import check_once, split_outside
 
 KIND = "predicted"
 #: How a runtime is foretold, never above the request.
@@ -113,6 +113,7 @@ def _settings(inside: str, whole: str) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for number, part in enumerate(p.strip() for p in split_outside(inside, ";") if p.strip()):
         name, equals, value = (each.strip() for each in part.partition("="))
+        check_once(name, dict(found), whole)
         if number == 0 and not equals:
             found.append(("predictor", name))
         elif name in ("correction", "backfill"):

@@ -15,7 +15,7 @@ from queuesmith.base.registry import known
 from queuesmith.policy.any_policy import AnyPolicy
 from queuesmith.policy.order import Order
 from queuesmith.policy.policy import Policy, find_order, parse_order
-from queuesmith.policy.writing import split_outside
+from queuesmith.policy.writing import check_once, split_outside
 from queuesmith.schedule.objective import Objective
 
 KIND = "dynp"
@@ -144,6 +144,7 @@ class SelfTuning(AnyPolicy):
                     "decider, preferred, margin, steps. Write for example "
                     "dynp(fcfs,sjf,ljf; metric=sldwa; decider=advanced)."
                 )
+            check_once(name, values, f"{KIND}({inside})")
             values[name] = value
         if "preferred" in values:
             values["preferred"] = parse_order(values["preferred"])

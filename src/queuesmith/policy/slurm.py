@@ -23,7 +23,7 @@ from queuesmith.policy.slurm_settings import (
     setting_number,
     settings_of,
 )
-from queuesmith.policy.writing import split_outside
+from queuesmith.policy.writing import check_once, split_outside
 
 KIND = "slurm"
 
@@ -61,7 +61,8 @@ class Slurm(AnyPolicy):
     @classmethod
     def parse(cls, inside: str) -> Slurm:
         """Read what stands between the parentheses of ``slurm(...)``."""
-        conf, parameters = None, {}
+        conf: str | None = None
+        parameters: dict[str, str] = {}
         parts = [part.strip() for part in split_outside(inside, ";") if part.strip()]
         if parts and "=" not in parts[0]:
             conf = parts.pop(0)
@@ -72,6 +73,7 @@ class Slurm(AnyPolicy):
                     f"'{part}' in {KIND}({inside}) is no name=value. Write for example "
                     "slurm(slurm.conf; bf_interval=60, PriorityWeightAge=5000)."
                 )
+            check_once(name, parameters, f"{KIND}({inside})")
             parameters[name] = value
         return cls(parameters, conf)
 

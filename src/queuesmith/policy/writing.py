@@ -1,6 +1,10 @@
-"""How policies are written: splitting text where no parenthesis is open."""
+"""How policies are written: splitting text where no parenthesis is open, settings once."""
 
 from __future__ import annotations
+
+from collections.abc import Container
+
+from queuesmith.base.errors import PolicyError
 
 
 def split_outside(text: str, separator: str) -> list[str]:
@@ -17,3 +21,9 @@ def split_outside(text: str, separator: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
+
+
+def check_once(name: str, known: Container[str], whole: str) -> None:
+    """Raise where a setting stands a second time in what is written: one of them would be lost."""
+    if name in known:
+        raise PolicyError(f"'{whole}' sets '{name}' more than once. Leave one of them out.")

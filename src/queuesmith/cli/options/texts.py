@@ -33,7 +33,8 @@ def settings(text: str, option: str, example: str) -> dict[str, float]:
         return parse_settings(text)
     except PolicyError:
         raise UsageError(
-            f"--{option} is '{text}', but it must be name=number. Write for example {example}."
+            f"--{option} is '{text}', but it must be name=number, each name once. Write for "
+            f"example {example}."
         ) from None
 
 
