@@ -113,7 +113,29 @@ def test_the_gain_is_that_of_the_held_out_part_with_its_interval():
 )
 def test_the_verdict_does_not_sell_a_loss_or_chance(gain, sentence):
     rows = (
-        {"policy": "self-tuning", "knobs": "3 turns"},
-        {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1"},
+        {"policy": "self-tuning", "knobs": "3 turns", "held out": 20.0},
+        {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1", "held out": 20.0},
+        {"policy": "first come, first served", "knobs": "beta=1", "held out": 30.0},
     )
     assert re.search(sentence, HeldOut(rows, gain).verdict)
+
+
+@pytest.mark.parametrize(
+    ("ours", "plain", "sentence"),
+    [
+        (40.0, 10.0, "But first come, first served did better than both there. Keep that"),
+        (40.0, 20.0, "did as well as the better of both there. Keep that"),
+        (10.0, 10.0, "did as well as the better of both there. Keep that"),
+        (10.0, 5.0, "But first come, first served did better than both there. Keep that"),
+    ],
+)
+def test_the_verdict_keeps_no_setting_that_is_no_better_than_first_come(ours, plain, sentence):
+    rows = (
+        {"policy": "self-tuning", "knobs": "3 turns", "held out": ours},
+        {"policy": "best fixed", "knobs": "alpha=1", "held out": 20.0},
+        {"policy": "first come, first served", "knobs": "beta=1", "held out": plain},
+    )
+    gain = 100 * (1 - ours / 20.0)
+    verdict = HeldOut(rows, Interval(gain, None, None, 1)).verdict
+    assert sentence in verdict
+    assert "Keep alpha" not in verdict and "hardly chance" not in verdict

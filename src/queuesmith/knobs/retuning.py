@@ -37,6 +37,10 @@ from queuesmith.workload.workload import Ints
 
 Mask = NDArray[np.bool_]
 
+#: What the rows of a comparison are called.
+_OURS, _FIXED, _HINDSIGHT = "self-tuning", "best fixed", "best fixed in hindsight"
+_PLAIN = "first come, first served"
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -197,17 +201,30 @@ class HeldOut:
         if self.gain is not None and self.gain.value > 0:
             return (
                 f"self-tuning was {self.gain.value:.1f} % better{interval_words(self.gain)} than "
-                f"the best fixed setting on the held-out part. {chance_words(self.gain)}"
+                "the best fixed setting on the held-out part. "
+                f"{self._plain_words or chance_words(self.gain)}"
             )
         loss = "no better than"
         if self.gain is not None and self.gain.value < 0:
             loss = f"{-self.gain.value:.1f} % worse{interval_words(self.gain)} than"
-        (setting,) = (row["knobs"] for row in self.rows if row["policy"] == "best fixed")
+        keep = f"Keep {self._row(_FIXED)['knobs']}."
         return (
             f"self-tuning was {loss} one fixed setting, found on the first part and kept. Do not "
             "use it on such a log: what was best in the recent past need not be in the weeks "
-            f"after. Keep {setting}."
+            f"after. {self._plain_words or keep}"
         )
+
+    @property
+    def _plain_words(self) -> str:
+        """What to do where nothing that was searched does better than what needs no search."""
+        plain, ours, fixed = (self._row(each)["held out"] for each in (_PLAIN, _OURS, _FIXED))
+        if plain > min(ours, fixed):
+            return ""
+        side = "better than" if plain < min(ours, fixed) else "as well as the better of"
+        return f"But {_PLAIN} did {side} both there. Keep that: it needs no search."
+
+    def _row(self, policy: str) -> dict[str, Any]:
+        return next(row for row in self.rows if row["policy"] == policy)
 
 
 def held_out(
@@ -248,18 +265,18 @@ def held_out(
     tuned = retune(jobs, machine, objective, backfill=backfill, ranges=ranges, **options)
     searched = {
         name: _best_fixed(jobs.select(part), machine, objective, backfill, ranges)
-        for name, part in (("best fixed", seen), ("best fixed in hindsight", ~seen))
+        for name, part in ((_FIXED, seen), (_HINDSIGHT, ~seen))
     }
     schedules = {
         name: _replayed(jobs, machine, knobs, backfill) for name, knobs in searched.items()
     }
     plain = _replayed(jobs, machine, Knobs(0, 1, 0), backfill)
     measure = as_objective(objective)
-    ours, fixed = (_submitted_in(~seen, s) for s in (tuned.schedule, schedules["best fixed"]))
+    ours, fixed = (_submitted_in(~seen, s) for s in (tuned.schedule, schedules[_FIXED]))
     rows = [
-        _row("self-tuning", so_many(len(tuned.turns) - 1, "turn"), tuned.schedule, measure, seen),
+        _row(_OURS, so_many(len(tuned.turns) - 1, "turn"), tuned.schedule, measure, seen),
         *(_row(n, str(searched[n]), schedules[n], measure, seen) for n in searched),
-        _row("first come, first served", "beta=1", plain, measure, seen),
+        _row(_PLAIN, "beta=1", plain, measure, seen),
     ]
     return HeldOut(tuple(rows), improvement(ours, fixed, measure))
 
