@@ -110,3 +110,14 @@ def test_the_verdict_names_who_is_best_at_the_rest(schedules):
     said = verdict(comparison)
     assert "It is also best in p95 wait." in said
     assert said.endswith("fcfs is best in -1 * mean_wait and -1 * awrt.")
+
+
+def test_all_policies_that_share_the_best_value_are_named(long_schedules):
+    best, other = sorted(long_schedules[:2], key=lambda each: each.value("mean_wait"))
+    twins = (replace(best, policy="second"), replace(best, policy="third"))
+    said = verdict(Comparison((other, best, *twins), ("mean_wait",)))
+    assert said.startswith(f"{best.policy}, second and third wait ")
+    said = verdict(Comparison((best, other, *twins), ("mean_wait",)))
+    assert said == f"{best.policy}, second and third have the same, best mean wait."
+    said = verdict(Comparison((best, *twins), ("mean_wait",)))
+    assert said == f"{best.policy}, second and third have the same mean wait."

@@ -142,12 +142,13 @@ def verdict(comparison: Comparison) -> str:
     best = comparison.best(metric)
     if best is None or len(comparison.simulated) < 2:
         return "There is nothing to compare: a single replay is shown."
+    winners = comparison.winners(metric)
     against = _opponent(comparison, metric, best)
-    sentences = [_difference(comparison, metric, best, against)]
-    equal = comparison.values[best][metric] == comparison.values[against][metric]
-    if not equal and _overlap(comparison, metric, best, against):
+    sentences = [_difference(comparison, metric, winners, against)]
+    if against not in winners and _overlap(comparison, metric, best, against):
         sentences.append("Their confidence intervals overlap, so the difference may be chance.")
-    sentences.append(_further(comparison, best, f"{best} is" if equal else "It is also"))
+    own = "It is also" if len(winners) == 1 else f"{best} is"
+    sentences.append(_further(comparison, best, own))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -160,18 +161,21 @@ def _opponent(comparison: Comparison, metric: str, best: str) -> str:
     return choose(others, key=lambda policy: comparison.values[policy][metric])
 
 
-def _difference(comparison: Comparison, metric: str, best: str, against: str) -> str:
-    ours, theirs = comparison.values[best][metric], comparison.values[against][metric]
-    title = metric_title(metric)
-    if ours == theirs:
-        return f"{best} and {against} have the same {title}."
+def _difference(comparison: Comparison, metric: str, winners: Sequence[str], against: str) -> str:
+    """Say who is best, all of them where several are, and how far from a policy that is not."""
+    ours, theirs = comparison.values[winners[0]][metric], comparison.values[against][metric]
+    title, one, best = metric_title(metric), len(winners) == 1, _listed(list(winners))
+    if against in winners:
+        which = "same" if len(winners) == len(comparison.simulated) else "same, best"
+        return f"{best} have the {which} {title}."
+    has = "has" if one else "have"
     if not theirs:
-        return f"{best} has the best {title} among the simulated policies."
+        return f"{best} {has} the best {title} among the simulated policies."
     change = 100 * (ours - theirs) / abs(theirs)
     amount = f"{_percent(abs(change))} % {'more' if change > 0 else 'less'}"
     if metric == "mean_wait":
-        return f"{best} waits {amount} than {against} on average."
-    return f"{best} has the best {title}: {amount} than {against}."
+        return f"{best} {'waits' if one else 'wait'} {amount} than {against} on average."
+    return f"{best} {has} the best {title}: {amount} than {against}."
 
 
 def _percent(change: float) -> str:
