@@ -51,6 +51,20 @@ def test_parameters_are_set_and_make_a_difference(log):
     assert str(both) == "power(alpha=2)+patient(slack=1)"
 
 
+def test_a_parameter_of_both_order_and_backfill_is_not_set_for_one_in_silence():
+    def steep(job, slack=1.0):
+        return -job.walltime * slack
+
+    both = OwnBackfill(Order(steep), Backfill(patient))
+    message = r"order and the backfill of 'steep\+patient' both have a parameter 'slack'.*Rename"
+    with pytest.raises(PolicyError, match=message):
+        both.having(slack=2.0)
+    with pytest.raises(PolicyError, match=message):
+        _ = both.tunable
+    apart = OwnBackfill(Order(steep, parameters={"slack": 2.0}), both.backfill)
+    assert str(apart) == "steep(slack=2)+patient"
+
+
 def test_jobs_show_what_they_ask_for():
     jobs = random_workload(np.random.default_rng(4), 60, 16)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -91,15 +91,26 @@ class OwnBackfill(AnyPolicy):
     @property
     def tunable(self) -> Mapping[str, float]:
         """The parameters of the order and of the backfill."""
+        self._check_apart(self.order.parameters)
         return {**self.order.parameters, **self.backfill.parameters}
 
     def having(self, **parameters: float) -> Self:
         """Return the policy with other values of the order's or the backfill's parameters."""
+        self._check_apart(parameters)
         own = {name: x for name, x in parameters.items() if name in self.backfill.parameters}
         others = {name: x for name, x in parameters.items() if name not in own}
         return replace(
             self, order=self.order.having(**others), backfill=self.backfill.having(**own)
         )
+
+    def _check_apart(self, names: Iterable[str]) -> None:
+        """Raise where one of these names is a parameter of the order and of the backfill."""
+        for name in names:
+            if name in self.order.parameters and name in self.backfill.parameters:
+                raise PolicyError(
+                    f"the order and the backfill of '{self}' both have a parameter '{name}', so "
+                    "that it does not say whose is meant. Rename one of them."
+                )
 
 
 def parse_own_backfill(text: str) -> OwnBackfill | None:
