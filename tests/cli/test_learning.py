@@ -194,6 +194,15 @@ def test_explain_says_what_the_rules_do(run, policy):
     assert outcome.out.count("\n  when ") + outcome.out.count("\n  in all states") == 2
 
 
+def test_explain_reads_a_log_as_simulate_does(run, jobs, policy):
+    how = ["--cores", "256", "--thresholds", "0.5,0.2", "--head", "150", "--format", "json"]
+    told = run("explain", policy, jobs, *how, "--quiet")
+    assert told.code == 0, told.err
+    replayed = run("simulate", jobs, "--policy", policy, *how, "--quiet")
+    counts = json.loads(replayed.out)["decisions"]["by_strategy"]
+    assert json.loads(told.out)["chosen"] == {n: count for n, count in counts.items() if count}
+
+
 def test_explain_counts_over_a_log(run, jobs, policy):
     outcome = run("explain", policy, jobs, "--cores", "256", "--format", "json", "--quiet")
     found = json.loads(outcome.out)

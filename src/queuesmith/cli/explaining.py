@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
-from queuesmith.cli.options import FormatOption, Quiet
+from queuesmith.cli.options import FormatOption, LogIfAny, LogOptions, with_options
 from queuesmith.cli.output import (
     Format,
     check_targets,
@@ -22,15 +22,17 @@ from queuesmith.cli.output import (
 )
 from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
+if TYPE_CHECKING:
+    from queuesmith.workload import Workload
 
+
+@with_options
 def explain(
+    log: LogIfAny,
     policy: Annotated[
         str,
         typer.Argument(help="A policy as one writes it, or its JSON file, as tune writes it."),
     ],
-    log: Annotated[
-        Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
-    ] = None,
     cores: Annotated[
         int | None, typer.Option(help="Number of processors; by default what the log says.")
     ] = None,
@@ -40,7 +42,6 @@ def explain(
     ] = None,
     trust: Trust = False,
     format: FormatOption = Format.table,
-    quiet: Quiet = False,
 ) -> None:
     """Say in sentences what a policy does; with a log, what each rule chose in which states."""
     from queuesmith.policy.rulebase import RuleBased
@@ -51,12 +52,13 @@ def explain(
     known = (
         loaded_policy(Path(policy), trust=trust) if is_file else chosen_policy(policy, trust=trust)
     )
-    if smaller is not None and (log is None or not isinstance(known, RuleBased)):
+    if smaller is not None and (log.log is None or not isinstance(known, RuleBased)):
         raise UsageError(
             f"--smaller needs a rule base and a log to replay it on, but '{policy}' "
-            f"{'has no log' if log is None else 'is no rule base'}. Name both."
+            f"{'has no log' if log.log is None else 'is no rule base'}. Name both."
         )
-    decisions = _decisions(known, log, cores, quiet) if log is not None else None
+    workload = None if log.log is None else log.read()
+    decisions = None if workload is None else _decisions(known, workload, cores, log)
     counts = None if decisions is None else decisions.rule_counts
     if format is Format.table:
         _print_explained(explain(known, counts), known, decisions)
@@ -66,8 +68,9 @@ def explain(
             print_json({"policy": str(known), "sentences": rows, **_decided(known, decisions)})
         else:
             print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
-    if smaller is not None and log is not None:
-        _write_smaller(known, log, cores, smaller, quiet=quiet or format is not Format.table)
+    if smaller is not None and workload is not None:
+        quiet = log.quiet or format is not Format.table
+        _write_smaller(known, workload, cores, smaller, quiet=quiet)
 
 
 def _print_explained(text: str, policy: Any, decisions: Any) -> None:
@@ -100,26 +103,27 @@ def _decided(policy: Any, decisions: Any) -> dict[str, Any]:
     }
 
 
-def _write_smaller(policy: Any, log: Path, cores: int | None, path: Path, *, quiet: bool) -> None:
+def _write_smaller(
+    policy: Any, workload: Workload, cores: int | None, path: Path, *, quiet: bool
+) -> None:
     """Write a rule base that does the same on the log with fewer rules, and say what is gone."""
     from queuesmith.learning.smaller import smaller
-    from queuesmith.workload.files import read
 
-    found = smaller(policy, read(log), cores=cores)
+    found = smaller(policy, workload, cores=cores)
     found.policy.save(path)
     if not quiet:
         print_sentences(str(found))
     tell(f"wrote {path}", quiet=quiet)
 
 
-def _decisions(policy: Any, log: Path, cores: int | None, quiet: bool) -> Any:
+def _decisions(policy: Any, workload: Workload, cores: int | None, log: LogOptions) -> Any:
     """Replay a log; return how its rules decided, or None where the policy has none."""
     from queuesmith.engine.decisions import RuleDecisions
     from queuesmith.study import simulate_many
-    from queuesmith.workload.files import read
 
-    workload = read(log)
-    with progress(f"replaying {policy}", quiet=quiet) as report:
-        schedule = simulate_many(workload, None, [policy], cores=cores, progress=report)[0]
-    tell_changes(schedule.workload, quiet=quiet)
+    with progress(f"replaying {policy}", quiet=log.quiet) as report:
+        schedule = simulate_many(
+            workload, None, [policy], cores=cores, strict=log.strict, progress=report
+        )[0]
+    tell_changes(schedule.workload, quiet=log.quiet, since=len(workload.changes))
     return schedule.decisions if isinstance(schedule.decisions, RuleDecisions) else None

@@ -2,7 +2,7 @@
 
 from queuesmith.cli.options.bundles import with_options
 from queuesmith.cli.options.counting import CountingOptions
-from queuesmith.cli.options.log import DEFAULT_THRESHOLDS, LogOptions, LogOrDemo
+from queuesmith.cli.options.log import DEFAULT_THRESHOLDS, LogIfAny, LogOptions, LogOrDemo
 from queuesmith.cli.options.machine import MachineOptions, NodesOption, machine_named
 from queuesmith.cli.options.single import FederationFile, FormatOption, Quiet, Seed, described
 from queuesmith.cli.options.texts import names, numbers, own_metric, own_metrics, settings
@@ -14,6 +14,7 @@ __all__ = [
     "CountingOptions",
     "FederationFile",
     "FormatOption",
+    "LogIfAny",
     "LogOptions",
     "LogOrDemo",
     "MachineOptions",

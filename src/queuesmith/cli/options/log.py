@@ -152,6 +152,16 @@ class LogOrDemo(LogOptions):
         return {n: value for n, value in own.items() if n not in silent and value != usual[n]}
 
 
+@dataclass(frozen=True)
+class LogIfAny(LogOptions):
+    """The same for a command that has something to say without a log, too."""
+
+    # Whoever reads it has asked before whether there is one.
+    log: Annotated[
+        Path | None, typer.Argument(help="A job log: say also how often each rule decides.")
+    ] = None  # type: ignore[assignment]
+
+
 def _dates(workload: Workload) -> str:
     """Say in dates from when to when jobs are submitted, where the log has dates."""
     if workload.epoch is None:
