@@ -193,6 +193,23 @@ def test_tables_are_read(file, kind, name):
     assert "".join(matrix.job_names) == rows.get(kind, "456" if "numbers" in kind else "012")
 
 
+@pytest.mark.parametrize(
+    "head", ["job_id", "Job ID", "JobID", "jobs", "task_id", "taskNo", "ID", "index"]
+)
+def test_numbers_below_a_header_of_jobs_are_their_names_not_times(file, head):
+    matrix = read_etc(file(f"{head},a,b\n1,30,40\n2,50,60\n", "t.csv"))
+    assert matrix.times.tolist() == [[30, 40], [50, 60]]
+    assert (matrix.job_names, matrix.machine_names) == (("1", "2"), ("a", "b"))
+
+
+def test_a_first_column_that_counts_the_rows_is_taken_neither_for_times_nor_for_names(file):
+    said = error_of(read_etc, file("number,a,b\n0,30,40\n1,50,60\n", "t.csv"))
+    assert "counts its rows below 'number'" in said
+    assert "Call that column 'job'" in said
+    assert read_etc(file("a,b\n1,40\n2,60\n1,3\n", "t.csv")).machines == 2
+    assert read_etc(file("1,40\n2,60\n", "t.csv")).machines == 2
+
+
 def test_nothing_and_inf_say_that_a_machine_cannot_run_a_job(file):
     matrix = read_etc(file("1,,3\ninf,5,Infinity\n", "t.csv"))
     assert matrix.times.tolist() == [[1, math.inf, 3], [math.inf, 5, math.inf]]
@@ -330,6 +347,10 @@ def test_a_mapping_of_another_instance_is_refused(file):
     assert "gives job '1' the machine 'fast'" in error_of(read_mapping, path, matrix)
     path = file("job,machine\n0,1\n", "m.csv")
     assert "gives job '1' the machine ''" in error_of(read_mapping, path, matrix)
+    path = file("job,machine\n0,1\n1,0\n0,0\n", "m.csv")
+    assert "has two rows for job '0'" in error_of(read_mapping, path, matrix)
+    path = file("job,machine\n0,1\n1,0\n2,0\n", "m.csv")
+    assert "has a row for job '2'" in error_of(read_mapping, path, matrix)
     with pytest.raises(ScheduleError, match="has 3 machines"):
         read_mapping(file("0\n0\n0\n", "m.sol"), matrix)
 

@@ -27,7 +27,9 @@ from queuesmith.grid.etc.tables import (
     whole,
 )
 
-JOB_WORDS = ("job", "jobs", "task", "name", "id")
+#: What stands above a column of job names: one of these words, or what begins as these do.
+JOB_WORDS = ("name", "id", "index")
+JOB_BEGINNINGS = ("job", "task")
 
 
 def read_etc(
@@ -261,7 +263,7 @@ def _from_table(text: str, path: AnyPath) -> _Table:
     machine_names: tuple[str, ...] | None = None
     job_names: tuple[str, ...] | None = None
     head = rows[0]
-    named = head[0].lower() in JOB_WORDS
+    named = _is_above_jobs(head[0])
     if named or all(is_name(cell) for cell in head[1:] or head):
         rows, machine_names = rows[1:], tuple(head)
         named = named or not head[0]
@@ -273,7 +275,33 @@ def _from_table(text: str, path: AnyPath) -> _Table:
     _check_names(job_names, "job", path)
     if not rows:
         raise WorkloadError(f"'{path}' has no row below its header. Give a row for each job.")
+    if machine_names is not None and job_names is None:
+        _check_no_count(rows, machine_names[0], path)
     return _Table(numbers(rows, path), job_names, machine_names)
+
+
+def _is_above_jobs(cell: str) -> bool:
+    """Tell whether a cell of a header says that names of jobs stand below it."""
+    word = cell.lower()
+    return word in JOB_WORDS or word.startswith(JOB_BEGINNINGS)
+
+
+def _check_no_count(rows: list[list[str]], head: str, path: AnyPath) -> None:
+    """Refuse a first column that numbers the rows: as times, it would be the fastest machine."""
+    column = [row[0] for row in rows]
+    if (
+        len(rows) > 1
+        and len(rows[0]) > 1
+        and any(
+            column == [str(number) for number in range(first, first + len(rows))]
+            for first in (0, 1)
+        )
+    ):
+        raise WorkloadError(
+            f"'{path}' counts its rows below '{head}', which may be names of jobs or times. Call "
+            "that column 'job' if it names jobs; write its times as 1.0 and so on if it is a "
+            "machine."
+        )
 
 
 def _check_names(names: tuple[str, ...] | None, what: str, path: AnyPath) -> None:

@@ -33,7 +33,7 @@ def read_mapping(path: AnyPath, matrix: EtcMatrix) -> Schedule:
             f"'{path}' has the columns {', '.join(rows[0])}, but a mapping needs 'job' and "
             "'machine'. Name them in the first row."
         )
-    chosen = {row[head.index("job")]: row[head.index("machine")] for row in rows[1:]}
+    chosen = _machine_by_job(rows[1:], head, matrix, path)
     number = {name: place for place, name in enumerate(matrix.machine_names)}
     machine = [number.get(chosen.get(job, ""), -1) for job in matrix.job_names]
     if -1 in machine:
@@ -43,6 +43,28 @@ def read_mapping(path: AnyPath, matrix: EtcMatrix) -> Schedule:
             f"'{matrix.name}' has no machine of that name. Give one of its machines to every job."
         )
     return mapped(matrix, machine, log_name(path))
+
+
+def _machine_by_job(
+    rows: list[list[str]], head: list[str], matrix: EtcMatrix, path: AnyPath
+) -> dict[str, str]:
+    """Return the machine's name for each job of the instance; one row each, and no other."""
+    chosen: dict[str, str] = {}
+    for row in rows:
+        job = row[head.index("job")]
+        if job in chosen:
+            raise WorkloadError(
+                f"'{path}' has two rows for job '{job}', but a job runs on one machine. Remove one."
+            )
+        chosen[job] = row[head.index("machine")]
+    known = set(matrix.job_names)
+    strangers = [job for job in chosen if job not in known]
+    if strangers:
+        raise WorkloadError(
+            f"'{path}' has a row for job '{strangers[0]}', but instance '{matrix.name}' has no job "
+            "of that name. Give the instance that the mapping is of."
+        )
+    return chosen
 
 
 def write_mapping(schedule: Schedule, path: AnyPath) -> None:
