@@ -88,7 +88,7 @@ def test_dynamic_compares_methods_over_loads(run):
 
 
 def test_dynamic_takes_an_objective_and_a_preset(run):
-    words = ["--jobs", 12, "--machines", 3, "--loads", "0.9", "--methods", "ga"]
+    words = ["--jobs", 12, "--machines", 3, "--loads", "0.9", "--methods", "exact,ga"]
     more = ["--objective", "flowtime", "--preset", "steady-state", "--decision-seconds", 0.01]
     assert run("map", "dynamic", *words, *more, "--format", "csv").code == 0
     wrong = run("map", "dynamic", *words, "--preset", "none")

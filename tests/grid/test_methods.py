@@ -122,12 +122,28 @@ def test_without_scipy_a_heuristic_maps_and_says_why_there_is_no_bound(monkeypat
         ((512, 16), MapOptions(objective="simultaneous"), "ga", "both criteria"),
         ((512, 16), MapOptions(generations=5), "ga", "only ga has"),
         ((512, 16), MapOptions(runs=5), "ga", "only ga has"),
+        ((64, 8), MapOptions(preset="carretero", seconds=5), "ga", "only ga has"),
     ],
 )
 def test_the_method_is_chosen_by_the_instance_and_the_time(size, options, method, words):
     choice = choose_method(generate_etc("u_c_hihi", *size, seed=3), options)
     assert choice.method == method
     assert words in choice.why
+
+
+def test_a_preset_is_kept_where_the_method_is_chosen():
+    matrix = generate_etc("u_i_hilo", 12, 3, seed=1)
+    found = map_jobs(matrix, options=MapOptions(preset="carretero", generations=2))
+    assert found.facts["preset"] == "carretero"
+    with pytest.raises(UsageError, match="there is no preset 'none'"):
+        map_jobs(matrix, options=MapOptions(preset="none"))
+
+
+def test_a_preset_of_a_method_that_has_none_is_refused_but_not_in_a_comparison():
+    matrix, options = generate_etc("u_i_hilo", 5, 2, seed=1), MapOptions(preset="braun")
+    with pytest.raises(UsageError, match="preset is braun, but method 'mct' has none"):
+        map_jobs(matrix, "mct", options)
+    assert len(compare_methods([matrix], ["mct", "met"], options)) == 2
 
 
 def test_an_inconsistent_instance_is_told_from_a_consistent_one():

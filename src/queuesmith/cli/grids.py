@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -373,9 +373,10 @@ def _mapper(name: str, options: MapOptions) -> str | Callable[[EtcMatrix], NDArr
 
     if name not in ("ga", "exact", "auto"):
         return name
-    check_method(name, options)
+    own = replace(options, preset=MapOptions.preset) if name == "exact" else options
+    check_method(name, own)
 
     def decide(matrix: EtcMatrix) -> NDArray[Any]:
-        return machine_of(map_jobs(matrix, name, options))
+        return machine_of(map_jobs(matrix, name, own))
 
     return decide

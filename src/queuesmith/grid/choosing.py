@@ -42,10 +42,14 @@ def choose_method(matrix: EtcMatrix, options: MapOptions) -> MethodChoice:
     matrix
         The instance.
     options
-        What is minimised, and for how long. With ``generations`` or several ``runs`` it is ``ga``.
+        What is minimised, and for how long. With ``generations``, several ``runs`` or a ``preset``
+        it is ``ga``.
     """
     if options.generations is not None or options.runs > 1:
-        return _genetic("generations and runs are asked for, which only ga has")
+        why = "generations and runs are asked for, which only ga has"
+        return MethodChoice("ga", str(options.preset), why)
+    if options.preset != MapOptions.preset:
+        return MethodChoice("ga", str(options.preset), "a preset is asked for, which only ga has")
     if importlib.util.find_spec("scipy") is None:
         return _genetic("exact needs SciPy, which is missing: pip install queuesmith[exact]")
     pairs = matrix.jobs * matrix.machines

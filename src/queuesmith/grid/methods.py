@@ -23,6 +23,8 @@ from queuesmith.solving.status import TOLERANCE
 # is compiled.
 
 METHODS = (*HEURISTICS, "ga", "exact", "auto")
+#: What may be asked of ga alone.
+GENETIC_OPTIONS = ("generations", "runs", "preset")
 
 
 def map_jobs(
@@ -66,7 +68,7 @@ def _map_by_choice(
 ) -> Schedule:
     """Map by the method that suits the instance, and note why."""
     choice = choose_method(matrix, options)
-    own = replace(options, preset=choice.preset) if choice.method == "ga" else options
+    own = replace(options, preset=choice.preset)
     found = map_jobs(matrix, choice.method, own, progress=progress)
     return replace(found, facts={**found.facts, "chosen": choice.method, "why": choice.why})
 
@@ -74,15 +76,14 @@ def _map_by_choice(
 def check_method(method: str, options: MapOptions) -> None:
     """Say what is wrong with a call before anything is compiled."""
     known("method", method, METHODS)
-    if method in ("ga", "auto"):
-        pass
-    elif options.generations is not None or options.runs > 1:
-        what = "generations" if options.generations is not None else "runs"
-        raise UsageError(
-            f"{what} is {getattr(options, what)}, but method '{method}' has none. "
-            "Leave it out, or choose the method ga."
-        )
-    if method == "ga" and is_preset(options.preset):
+    for what in GENETIC_OPTIONS if method not in ("ga", "auto") else ():
+        asked = getattr(options, what)
+        if asked != getattr(MapOptions, what):
+            raise UsageError(
+                f"{what} is {asked}, but method '{method}' has none. "
+                "Leave it out, or choose the method ga."
+            )
+    if is_preset(options.preset):
         checked_preset(str(options.preset))
 
 
@@ -190,14 +191,14 @@ def compare_methods(
     A bound that one method proves for an instance holds for all its mappings.
     """
     chosen = options or MapOptions()
+    others = replace(chosen, **{what: getattr(MapOptions, what) for what in GENETIC_OPTIONS})
     for method in methods:
-        known("method", method, METHODS)
+        check_method(method, chosen if method == "ga" else others)
     found: list[Schedule] = []
     for matrix in matrices:
         mine: list[Schedule] = []
         for method in methods:
-            own = chosen if method == "ga" else replace(chosen, generations=None, runs=1)
-            mine.append(map_jobs(matrix, method, own))
+            mine.append(map_jobs(matrix, method, chosen if method == "ga" else others))
             if progress is not None:
                 progress((len(found) + len(mine)) / (len(matrices) * len(methods)))
         proven = [each.lower_bound for each in mine if each.lower_bound is not None]
