@@ -121,6 +121,24 @@ def test_dynamic_takes_a_job_log_and_machines_that_leave(run, log):
     assert json.loads(outcome.out)[0]["jobs"] > 0
 
 
+def test_machines_leave_until_the_last_arrival_at_every_load(run):
+    words = ["--jobs", 200, "--machines", 2, "--methods", "mct-at-once", "--loads", "0.02,0.8"]
+    options = ["--up-seconds", 3000, "--down-seconds", 100, "--format", "json"]
+    few, many = json.loads(run("map", "dynamic", *words, *options).out)
+    assert few["makespan"] > 20 * many["makespan"]
+    assert few["restarts"] > 10  # as much is computed, so about as much is broken off
+
+
+def test_dynamic_says_which_jobs_of_a_log_are_left_out(run, tmp_path):
+    row = "{} {} 0 {} 1 -1 -1 1 60 -1 1 1 1 -1 -1 -1 -1 -1\n"
+    rows = [row.format(1, 0, 0), row.format(2, 5, 30), row.format(3, 90, 30)]
+    (tmp_path / "short.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
+    words = ["--speeds", "1,2", "--methods", "mct", "--loads", "0.5"]
+    said = run("map", "dynamic", "short.swf", *words)
+    assert said.code == 0
+    assert "note: 1 job" in said.err
+
+
 def test_a_mapping_has_the_standard_report(run, instance, tmp_path):
     outcome = run("map", instance, "--method", "min-min", "--report", "mapping.html")
     assert outcome.code == 0
@@ -169,6 +187,9 @@ def test_help_promises_only_what_holds(run):
         (["compare", "{instance}", "{instance}", "--report", "r.html"], "a report is about one"),
         (["dynamic", "--report", "r.html"], "a report is about one load"),
         (["dynamic", "{instance}"], "--speeds"),
+        (["dynamic", "--speeds", "1,2"], "--speeds is 1,2, but"),
+        (["dynamic", "{instance}", "--speeds", "1,2", "--jobs", "5"], "--jobs is 5, but"),
+        (["dynamic", "{instance}", "--speeds", "1", "--machines", "0"], "--machines is 0, but"),
         (["front", "{instance}", "--points", "1"], "points is 1"),
         (["front", "{instance}", "--seconds", "-3"], "seconds is -3"),
         (["generate", "u_x", "--jobs", "1", "--machines", "1", "--out", "x.csv"], "u_x"),

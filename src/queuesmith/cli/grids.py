@@ -21,6 +21,7 @@ from queuesmith.cli.output import (
     print_rows,
     progress,
     tell,
+    tell_changes,
 )
 from queuesmith.cli.reporting import report_on
 from queuesmith.grid.options import OBJECTIVES, MapOptions
@@ -276,8 +277,12 @@ def dynamic(
     speeds: Annotated[
         str, typer.Option(help="Speeds of the machines, for a job log: 1,1,2,4.")
     ] = "",
-    jobs: Annotated[int, typer.Option(help="How many jobs are made at random.")] = 1000,
-    machines: Annotated[int, typer.Option(help="How many machines, without a log.")] = 16,
+    jobs: Annotated[
+        int | None, typer.Option(help="How many jobs are made at random; default: 1000.")
+    ] = None,
+    machines: Annotated[
+        int | None, typer.Option(help="How many machines, without a log; default: 16.")
+    ] = None,
     up_seconds: Annotated[
         float | None, typer.Option(help="How long a machine stays on average; default: for good.")
     ] = None,
@@ -305,69 +310,66 @@ def dynamic(
 
     check_targets(report)
     if log is None:
-        scenario = _chance(jobs, machines, seed, up_seconds, down_seconds)
+        scenario = _chance(jobs, machines, speeds, seed)
     else:
-        scenario = _from_log(log, speeds, seed, up_seconds, down_seconds)
+        scenario = _from_log(log, speeds, {"jobs": jobs, "machines": machines}, quiet=quiet)
     options = MapOptions(
         objective=objective, preset=preset, seconds=decision_seconds, seed=seed, workers=1
     )
-    chosen = {name: _mapper(name, options) for name in names(methods)}
     wanted = numbers(loads, "loads") if loads else []
     if report is not None and len(wanted) > 1:
         raise UsageError(
             f"--report is given with --loads {loads}, but a report is about one load. "
             "Give for example --loads 0.9."
         )
+    chosen = {name: _mapper(name, options) for name in names(methods)}
     found: list[Schedule] = []
     with progress("replaying the grid", quiet=quiet) as done:
         for count, load in enumerate(wanted or [None], start=1):
-            found += compare_dynamic(
-                scenario,
-                chosen,
-                loads=[] if load is None else [load],
-                trigger=Trigger(seconds=interval),
-            )
+            moved = scenario if load is None else scenario.with_load(load)
+            if up_seconds is not None:
+                moved = moved.with_churn(up_seconds, down_seconds, seed=seed)
+            found += compare_dynamic(moved, chosen, trigger=Trigger(seconds=interval))
             done(count / max(len(wanted), 1))
     report_on(found, REPLAY_METRICS, report, context, quiet=quiet)
     print_rows([replay_facts(schedule) for schedule in found], format)
 
 
-def _chance(
-    jobs: int, machines: int, seed: int, up_seconds: float | None, down_seconds: float
-) -> Scenario:
+def _chance(jobs: int | None, machines: int | None, speeds: str, seed: int) -> Scenario:
     from queuesmith.grid.dynamic import generate_scenario
 
+    if speeds:
+        raise UsageError(
+            f"--speeds is {speeds}, but they are those of machines for a job log, and none is "
+            "given. Give a log, or --machines."
+        )
     return generate_scenario(
-        jobs, machines, seed=seed, up_seconds=up_seconds, down_seconds=down_seconds
+        1000 if jobs is None else jobs, 16 if machines is None else machines, seed=seed
     )
 
 
-def _from_log(
-    log: Path, speeds: str, seed: int, up_seconds: float | None, down_seconds: float
-) -> Scenario:
-    from queuesmith.grid.dynamic import churn, scenario_from_log
+def _from_log(log: Path, speeds: str, made: dict[str, int | None], *, quiet: bool) -> Scenario:
+    """Return the jobs of a log; refuse what is only said of jobs that are made at random."""
+    from queuesmith.grid.dynamic import scenario_from_log
     from queuesmith.workload.files import read
 
+    for option, value in made.items():
+        if value is not None:
+            raise UsageError(
+                f"--{option} is {value}, but it is about jobs that are made at random, and '{log}' "
+                "has its own. Leave it out."
+            )
     if not speeds:
         raise UsageError(f"machines for '{log}' are missing. Give their speeds: --speeds 1,1,2,4.")
     rates = numbers(speeds, "speeds")
     workload = read(log)
-    events = (
-        churn(
-            len(rates),
-            float(workload.span),
-            up_seconds=up_seconds,
-            down_seconds=down_seconds,
-            seed=seed,
-        )
-        if up_seconds is not None
-        else ()
-    )
-    return scenario_from_log(workload, rates, events=events, seed=seed)
+    tell_changes(workload, quiet=quiet)
+    return scenario_from_log(workload, rates)
 
 
 def _mapper(name: str, options: MapOptions) -> str | Callable[[EtcMatrix], NDArray[Any]]:
     """Return a method by its name, or what decides by it; its preset is checked beforehand."""
+    from queuesmith.grid import EtcMatrix
     from queuesmith.grid.etc import machine_of
     from queuesmith.grid.methods import check_method, map_jobs
 
@@ -379,4 +381,5 @@ def _mapper(name: str, options: MapOptions) -> str | Callable[[EtcMatrix], NDArr
     def decide(matrix: EtcMatrix) -> NDArray[Any]:
         return machine_of(map_jobs(matrix, name, own))
 
+    decide(EtcMatrix([[1.0]]))  # compiled here, so that no decision's time goes there
     return decide

@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -315,3 +317,18 @@ def test_a_real_log_is_replayed(data):
     scenario = scenario_from_log(log, np.linspace(5, 20, 8)).with_load(0.8)
     result = replay_grid(scenario, "sufferage", trigger=Trigger(seconds=600))
     assert len(result) == 1000
+
+
+def test_what_is_compiled_before_the_first_decision_is_not_time_spent_deciding(monkeypatch):
+    calls = []
+
+    def slow_at_first(matrix, order):
+        if not calls:
+            time.sleep(2)
+        calls.append(matrix.jobs)
+        return np.zeros(matrix.jobs, np.int64)
+
+    monkeypatch.setitem(HEURISTICS, "slow-at-first", slow_at_first)
+    found = replay_grid(generate_scenario(3, 2), "slow-at-first")
+    assert found.seconds < 2
+    assert found.facts["decisions"] == len(calls) - 1

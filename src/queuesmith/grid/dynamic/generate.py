@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from queuesmith.base.checks import number, positive, seeded, whole_number
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.registry import known
-from queuesmith.grid.dynamic.machine_events import MachineEvent, churn
+from queuesmith.grid.dynamic.machine_events import MachineEvent
 from queuesmith.grid.dynamic.scenario import Scenario
 from queuesmith.grid.etc.files import from_work
 from queuesmith.grid.etc.matrix import EtcMatrix
@@ -69,9 +69,7 @@ def generate_scenario(
         scenario = scenario.with_load(load)
     if up_seconds is None:
         return scenario
-    span = float(scenario.submit[-1])
-    events = churn(width, span, up_seconds=up_seconds, down_seconds=down_seconds, seed=seed)
-    return Scenario(scenario.submit, matrix, events)
+    return scenario.with_churn(up_seconds, down_seconds, seed=seed)
 
 
 def scenario_from_log(

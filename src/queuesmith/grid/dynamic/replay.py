@@ -25,7 +25,7 @@ from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.grid.dynamic.scenario import Scenario
 from queuesmith.grid.etc.mapping import checked_machines
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats
-from queuesmith.grid.heuristics.heuristics import HEURISTICS, heuristic_named
+from queuesmith.grid.heuristics.heuristics import HEURISTICS, heuristic_named, load_heuristic
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.verify import verify
@@ -140,6 +140,7 @@ def _mapper(method: str | Mapper, trigger: Trigger) -> tuple[Mapper, Trigger]:
         return method, trigger
     plain = method.removesuffix(AT_ONCE)
     function = heuristic_named(plain if plain in HEURISTICS else method)
+    load_heuristic(function)
 
     def mapper(matrix: EtcMatrix) -> NDArray[np.int64]:
         return function(matrix, np.arange(matrix.jobs))

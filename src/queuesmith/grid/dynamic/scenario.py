@@ -13,7 +13,7 @@ from queuesmith.base.checks import positive
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import Places
-from queuesmith.grid.dynamic.machine_events import MachineEvent, check_events
+from queuesmith.grid.dynamic.machine_events import MachineEvent, check_events, churn
 from queuesmith.grid.etc.matrix import EtcMatrix, Floats, workload_of
 from queuesmith.grid.etc.measures import MEASURES
 from queuesmith.grid.etc.rules import first_wrong, misplaced, rounding
@@ -78,7 +78,10 @@ class Scenario:
         return float(alone.sum() / span) if span > 0 else float("inf")
 
     def with_load(self, load: float) -> Scenario:
-        """Return the scenario with its arrivals moved so that the offered load is as asked."""
+        """Return the scenario with its arrivals moved so that the offered load is as asked.
+
+        Events stay where they are: let machines leave (`with_churn`) after arrivals were moved.
+        """
         wanted = positive("the load", load, "Give for example 0.8.")
         if not self.load < float("inf"):
             raise WorkloadError(
@@ -88,6 +91,20 @@ class Scenario:
         first = self.submit.min()
         submit = first + (self.submit - first) * (self.load / wanted)
         return Scenario(submit, self.matrix, self.events)
+
+    def with_churn(self, up_seconds: float, down_seconds: float, *, seed: int = 0) -> Scenario:
+        """Return the scenario with machines that leave and come back until the last job arrives.
+
+        They take the place of all events there were; see `churn`.
+        """
+        events = churn(
+            self.machines,
+            float(self.submit.max()),
+            up_seconds=up_seconds,
+            down_seconds=down_seconds,
+            seed=seed,
+        )
+        return Scenario(self.submit, self.matrix, events)
 
     def present_at_start(self) -> set[int]:
         """Return the machines that are there from the start."""

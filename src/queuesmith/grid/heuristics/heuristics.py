@@ -124,7 +124,7 @@ def map_by_heuristic(
     6.0
     """
     heuristic = heuristic_named(name)
-    _load(heuristic)
+    load_heuristic(heuristic)
     order = np.arange(matrix.jobs) if seed is None else seeded(seed).permutation(matrix.jobs)
     began = time.perf_counter()
     machine = heuristic(matrix, order)
@@ -133,7 +133,7 @@ def map_by_heuristic(
 
 
 @functools.cache
-def _load(heuristic: Heuristic) -> None:
+def load_heuristic(heuristic: Heuristic) -> None:
     """Compile what a heuristic calls, so that no mapping's time goes there."""
     heuristic(EtcMatrix([[1.0]]), np.zeros(1, np.int64))
 
