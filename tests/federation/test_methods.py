@@ -3,7 +3,7 @@
 import pytest
 
 from queuesmith.base.errors import UsageError, WorkloadError
-from queuesmith.federation import FederationJobs
+from queuesmith.federation import Federation, FederationCluster, FederationJobs
 from queuesmith.federation.heuristics.heuristics import ALLOCATIONS, HEURISTICS
 from queuesmith.federation.methods import compare_methods, place
 from queuesmith.federation.model.generate import generate_federation, paper_federation, paper_queue
@@ -33,6 +33,15 @@ def test_a_queue_is_placed_as_it_stands():
     placement = place(paper_federation(), jobs, "fcfs")
     assert job_names(placement) == ("early", "late")
     assert placement.start.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("method", ["fcfs", "prices", "slots", "oas"])
+def test_a_job_that_fast_nodes_do_in_no_time_takes_a_second(method):
+    federation = Federation([FederationCluster("fast", 1, 1e6)])
+    jobs = FederationJobs([1, 1], [0.001, 0.002], [0, 0], [1, 1])
+    placement = place(federation, jobs, method, PlaceOptions(steps=100))
+    assert sorted(placement.end.tolist()) == [1, 2]
+    assert placement.lower_bound == 2
 
 
 def test_a_bound_that_one_method_proves_holds_for_all():

@@ -44,6 +44,14 @@ def test_all_that_the_command_promises_is_in_the_dictionary(schedule):
     assert keys <= set(placement_facts(schedule))
 
 
+def test_a_placement_with_a_job_twice_is_refused(schedule, federation, jobs, tmp_path):
+    write_placement(schedule, tmp_path / "p.csv")
+    text = (tmp_path / "p.csv").read_text()
+    (tmp_path / "p.csv").write_text(text + text.splitlines()[1] + "\n")
+    with pytest.raises(ScheduleError, match="is the second of job"):
+        read_placement(tmp_path / "p.csv", federation, jobs)
+
+
 def test_what_is_written_reads_back(schedule, federation, jobs, tmp_path):
     write_placement(schedule, tmp_path / "p.csv")
     again = verify(read_placement(tmp_path / "p.csv", federation, jobs))

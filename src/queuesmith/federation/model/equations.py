@@ -5,12 +5,10 @@ H. Blanco, F. Guirado, J. L. Lérida, V. M. Albornoz: MIP Model Scheduling for M
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from queuesmith.federation.model.clusters import Floats
+from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.federation.model.fitting import LINK_TOLERANCE
 
 #: What a job may still lack, in seconds and as a share of its time, when it counts as done: the
@@ -22,10 +20,19 @@ GRACE_SHARE = 1e-12
 def whole_seconds(seconds: float) -> int:
     """Return a time rounded up to whole seconds, forgiving the rounding of the arithmetic.
 
-    >>> whole_seconds(100 * (0.7 / 0.5 + 0.3)), whole_seconds(170.01)
-    (170, 171)
+    Nothing takes less than a second.
+
+    >>> whole_seconds(100 * (0.7 / 0.5 + 0.3)), whole_seconds(170.01), whole_seconds(1e-9)
+    (170, 171, 1)
     """
-    return math.ceil(seconds - GRACE_SECONDS - GRACE_SHARE * seconds)
+    return int(all_whole_seconds(np.float64(seconds)))
+
+
+def all_whole_seconds(seconds: ArrayLike) -> Ints:
+    """Return times rounded up as `whole_seconds` does."""
+    exact = np.asarray(seconds, np.float64)
+    rounded = np.ceil(exact - GRACE_SECONDS - GRACE_SHARE * exact)
+    return np.asarray(np.maximum(rounded, 1.0), dtype=np.int64)
 
 
 def processing_slowdown(power: ArrayLike) -> float:

@@ -320,10 +320,10 @@ def _numbers(values: ArrayLike, column: str) -> NDArray[np.float64]:
 #: The rule of each column: the least and the greatest value, whether whole, and how it is said.
 RULES = {
     "tasks": (1, MOST_TASKS, True, f"a whole number from 1 to {MOST_TASKS:,}"),
-    "base_time": (1e-3, LONGEST_TIME, False, "seconds above 0, at least a thousandth"),
-    "task_bandwidth": (0, 1e12, False, "a number from 0 up"),
+    "base_time": (1e-3, LONGEST_TIME, False, f"seconds from 0.001 to {LONGEST_TIME:,}"),
+    "task_bandwidth": (0, 1e12, False, f"a number from 0 to {1e12:g}"),
     "sigma": (0, 1, False, "a share from 0 to 1"),
-    "submit": (0, LONGEST_TIME, True, "whole seconds from 0 up"),
+    "submit": (0, LONGEST_TIME, True, f"whole seconds from 0 to {LONGEST_TIME:,}"),
 }
 
 
@@ -372,7 +372,7 @@ def _check_head(head: list[str], path: AnyPath) -> None:
 
 def _number(word: str, column: str, line: int, path: AnyPath) -> float:
     try:
-        return float(word)
+        return float("" if "_" in word else word)  # Python takes 1_0 for 10
     except ValueError:
         raise WorkloadError(
             f"line {line} of '{path}' has the {column} '{word}', but it must be "

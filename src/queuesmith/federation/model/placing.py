@@ -169,7 +169,15 @@ def read_placement(
     """Read a schedule as `write_placement` writes it, of the same federation and jobs."""
     text = decoded(check_text(read_bytes(path), path, "CSV"))
     rows = csv.DictReader(io.StringIO(text, newline=""))
-    by_id = dict(_entry(row, line, path) for line, row in enumerate(rows, 2))
+    by_id: dict[str, tuple[int, int, list[int]]] = {}
+    for line, row in enumerate(rows, 2):
+        name, entry = _entry(row, line, path)
+        if name in by_id:
+            raise ScheduleError(
+                f"line {line} of '{path}' is the second of job {name}, but a job runs once. Remove "
+                "one."
+            )
+        by_id[name] = entry
     for name, tasks in zip(jobs.id, jobs.tasks.tolist(), strict=True):
         if name not in by_id or len(by_id[name][2]) != tasks:
             found = so_many(len(by_id[name][2]), "node") if name in by_id else "no nodes"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queuesmith.federation.model.clusters import Floats, Ints
-from queuesmith.federation.model.equations import GRACE_SECONDS, GRACE_SHARE
+from queuesmith.federation.model.equations import all_whole_seconds
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.jobs import FederationJobs
 from queuesmith.federation.model.time_cost import durations_by_level
@@ -77,7 +77,7 @@ def _few_levels(levels: Floats) -> Floats:
 
 def _seconds_at(jobs: FederationJobs, power: float) -> Floats:
     exact = jobs.base_time * (jobs.sigma / power + 1.0 - jobs.sigma)
-    return np.ceil(exact - GRACE_SECONDS - GRACE_SHARE * exact)
+    return all_whole_seconds(exact).astype(np.float64)
 
 
 def longest_job(federation: Federation, jobs: FederationJobs) -> int:

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from queuesmith.federation.model.clusters import Floats, Ints
 from queuesmith.federation.model.equations import (
-    GRACE_SECONDS,
-    GRACE_SHARE,
+    all_whole_seconds,
     communication_slowdown,
     link_use,
     processing_slowdown,
@@ -78,8 +77,7 @@ def durations_by_level(
         The communication slowdown; 1 where no link is saturated.
     """
     cost = time_cost_by_level(federation, jobs, communication)
-    exact = jobs.base_time[:, None] * cost
-    return np.ceil(exact - GRACE_SECONDS - GRACE_SHARE * exact).astype(np.int64)
+    return all_whole_seconds(jobs.base_time[:, None] * cost)
 
 
 def time_cost_by_level(
