@@ -111,3 +111,8 @@ def test_without_time_the_bound_is_weaker_and_still_valid() -> None:
 def test_the_lp_bound_is_that_of_the_benchmarks(data: Path, name: str, bound: float) -> None:
     matrix = read_etc(data / "etc" / "512x16" / name)
     assert lower_bound(matrix).value == pytest.approx(bound, abs=0.01)
+
+
+def test_a_bound_by_a_limit_reaches_the_end_of_the_next_column() -> None:
+    matrix = EtcMatrix([[10, 5], [20, 10]], ready=[5, 0])
+    assert lower_bound(matrix).value == pytest.approx(15, rel=1e-12)

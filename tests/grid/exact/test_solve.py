@@ -62,6 +62,14 @@ def test_no_mapping_is_below_the_bound_on_both(matrix: EtcMatrix) -> None:
     assert bound_both(matrix, aim, bound, seconds=1, rounds=8).value <= least * (1 + 1e-9)
 
 
+def test_both_least_values_together_prove_a_mapping_that_has_both() -> None:
+    found = solve_exact(EtcMatrix([[3, 4], [2, 5], [4, 4]]), "simultaneous", seconds=60, workers=1)
+    assert value_of(found) == pytest.approx(0.75 * 5 + 0.25 * 11 / 2)
+    assert found.status is Status.OPTIMAL
+    assert found.seconds is not None
+    assert found.seconds < 50  # nothing is left to search for
+
+
 @pytest.mark.parametrize("objective", list(OBJECTIVES))
 @pytest.mark.parametrize("workers", [1, 2])
 def test_each_objective_keeps_between_its_bound_and_its_start(objective: str, workers: int) -> None:

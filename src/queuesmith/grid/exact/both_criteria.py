@@ -36,19 +36,28 @@ class PricedBound:
 
 
 def bound_both(
-    matrix: EtcMatrix, aim: Both, bound: Bound, *, seconds: float, rounds: int = 40
+    matrix: EtcMatrix,
+    aim: Both,
+    bound: Bound,
+    *,
+    seconds: float,
+    rounds: int = 40,
+    makespan: float = 0.0,
 ) -> PricedBound:
     """Bound ``flow * flowtime + late * makespan`` from below.
 
     With prices of the machines, together ``late``, in place of the makespan, the least weighted
-    sum is a linear assignment. Prices of machines that finish late are raised round by round.
+    sum is a linear assignment. Prices of machines that finish late are raised round by round. It
+    is never below the two least values apart; ``makespan`` is what else is proven of the makespan.
     """
-    plain = aim.late * bound.value + aim.flow * plain_flowtime_bound(matrix)
+    span = max(bound.value, makespan)
     if not can_assign(matrix):
-        return PricedBound(plain, ())
+        return PricedBound(aim.late * span + aim.flow * plain_flowtime_bound(matrix), ())
     ends = time.perf_counter() + seconds
+    shortest = least_weighted(matrix)
     price = np.maximum(bound.price, 1e-9)
-    best, mappings = plain, []
+    best = (aim.late * span + aim.flow * shortest.value) * (1 - 1e-12)
+    mappings = [shortest.machine]
     for turn in range(rounds):
         price = price / price.sum()
         found = least_weighted(matrix, flow=aim.flow, price=aim.late * price)

@@ -131,7 +131,10 @@ def _proven(matrix: EtcMatrix, weights: Floats) -> float:
         limit = (low + high) / 2
         proven = _priced(matrix, weights, limit)
         low, high = (limit, high) if proven >= limit else (max(low, proven), limit)
-    return low
+    # What is left out at this limit is left out up to the next column's end.
+    finish = _finish(matrix)
+    later = finish[finish > low * (1 + 8 * ROUNDING)].min(initial=math.inf)
+    return max(low, min(float(later), _priced(matrix, weights, low)))
 
 
 def _priced(matrix: EtcMatrix, weights: Floats, limit: float = math.inf) -> float:

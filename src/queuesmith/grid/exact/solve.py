@@ -25,6 +25,7 @@ from queuesmith.grid.exact.run import ExactRequest, new_run
 from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Report
 from queuesmith.solving.libraries import solver_library
+from queuesmith.solving.status import TOLERANCE
 
 
 def solve_exact(
@@ -102,11 +103,12 @@ def _solve_simultaneous(request: ExactRequest) -> Schedule:
     aim = Both((1 - MAKESPAN_WEIGHT) / matrix.machines, MAKESPAN_WEIGHT, 0.0)
     starts = [run.incumbent.best, *([] if start is None else [machine_of(start)])]
     began = time.perf_counter()
-    priced = bound_both(matrix, aim, run.bound, seconds=0.2 * seconds)
+    priced = bound_both(matrix, aim, run.bound, seconds=0.2 * seconds, makespan=run.incumbent.bound)
     run.incumbent.took["both_bound"] = time.perf_counter() - began
     best = min([*starts, *priced.mappings], key=lambda machine: value_both(matrix, aim, machine))
-    machine = polish(run, aim, best, run.incumbent.left)
-    return run.schedule("simultaneous", machine, priced.value)
+    if value_both(matrix, aim, best) > priced.value * (1 + TOLERANCE):
+        best = polish(run, aim, best, run.incumbent.left)
+    return run.schedule("simultaneous", best, priced.value)
 
 
 def _solve_hierarchic(request: ExactRequest) -> Schedule:
