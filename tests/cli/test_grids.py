@@ -186,6 +186,7 @@ def test_help_promises_only_what_holds(run):
         (["{instance}", "--method", "exact", "--generations", "5"], "generations is 5"),
         (["compare", "{instance}", "{instance}", "--report", "r.html"], "a report is about one"),
         (["dynamic", "--report", "r.html"], "a report is about one load"),
+        (["{instance}", "--mips", "m.csv", "--zero-as", "1"], "--zero-as is 1.0, but"),
         (["dynamic", "{instance}"], "--speeds"),
         (["dynamic", "--speeds", "1,2"], "--speeds is 1,2, but"),
         (["dynamic", "{instance}", "--speeds", "1,2", "--jobs", "5"], "--jobs is 5, but"),

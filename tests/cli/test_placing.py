@@ -87,6 +87,8 @@ def test_queues_are_made_by_chance(run, tmp_path):
     assert run("place", "generate", "general", *words, "--out", "a.csv").code == 0
     assert len(FederationJobs.read(tmp_path / "a.csv")) == 30
     assert run("place", "generate", "odd", "--out", "a.csv").code == 2
+    refused = run("place", "generate", "WL-3", "--jobs", "20", "--out", "c.csv")
+    assert (refused.code, "--jobs is 20, but WL-3 is of the paper" in refused.err) == (2, True)
 
 
 def test_queues_arrive_over_time_where_a_load_is_given(run, tmp_path):

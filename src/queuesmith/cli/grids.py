@@ -76,8 +76,19 @@ class InstanceOptions:
         from queuesmith.grid.etc import read_etc, read_work
 
         if self.mips is not None:
+            self._refuse_beside_mips()
             return read_work(path, self.mips)
         return read_etc(path, jobs=self.jobs, machines=self.machines, zero_as=self.zero_as)
+
+    def _refuse_beside_mips(self) -> None:
+        """Refuse what would not count: lists of work and capacities tell all."""
+        for option in ("jobs", "machines", "zero_as"):
+            value = getattr(self, option)
+            if value is not None:
+                raise UsageError(
+                    f"--{option.replace('_', '-')} is {value}, but it is about a file of times, "
+                    "and --mips makes ETC a list of work. Leave one of them out."
+                )
 
 
 @dataclass(frozen=True)

@@ -181,8 +181,12 @@ def generate(
         str, typer.Argument(help="matching, small-first, general, or the paper's WL-1 to WL-6.")
     ],
     out: Annotated[Path, typer.Option(help="The file to write, CSV.")],
-    jobs: Annotated[int, typer.Option(help="How many jobs; the paper's have 8.")] = 8,
-    nodes: Annotated[int, typer.Option(help="Nodes of the federation it is made for.")] = 12,
+    jobs: Annotated[
+        int | None, typer.Option(help="How many jobs; default: 8, as the paper's have.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="Nodes of the federation it is made for; default: 12.")
+    ] = None,
     most_tasks: Annotated[
         int | None, typer.Option(help="Tasks of the widest job of kind general.")
     ] = None,
@@ -210,9 +214,16 @@ def generate(
     if on is not None and load is None:
         raise UsageError(f"--on is {on}, but it only says where a --load arrives. Give --load 1.")
     if kind in PAPER_QUEUES:
+        _refuse_for_the_papers(kind, jobs=jobs, nodes=nodes, most_tasks=most_tasks)
         queue = paper_queue(kind, seed=seed)
     else:
-        queue = generate_queue(kind, jobs, nodes=nodes, most_tasks=most_tasks, seed=seed)
+        queue = generate_queue(
+            kind,
+            8 if jobs is None else jobs,
+            nodes=12 if nodes is None else nodes,
+            most_tasks=most_tasks,
+            seed=seed,
+        )
     if load is not None:
         clusters = paper_federation() if on is None else Federation.read(on)
         queue = with_arrivals(queue, clusters, load=load, seed=seed)
@@ -221,3 +232,13 @@ def generate(
         f"wrote {out}: {so_many(len(queue), 'job')}, {so_many(queue.tasks.sum(), 'task')}",
         quiet=quiet,
     )
+
+
+def _refuse_for_the_papers(kind: str, **asked: int | None) -> None:
+    """Refuse sizes for a queue of the paper, which has its own."""
+    for option, value in asked.items():
+        if value is not None:
+            raise UsageError(
+                f"--{option.replace('_', '-')} is {value}, but {kind} is of the paper and has its "
+                "own size. Leave it out, or give the kind general."
+            )
