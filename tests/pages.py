@@ -27,7 +27,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: The width of the terminal that pages are recorded for.
 WIDTH = 100
-PAGES = ("README.md", "docs/index.md", "docs/tutorial.md", "docs/python.md")
+PAGES = (
+    "README.md",
+    "docs/index.md",
+    "docs/tutorial.md",
+    "docs/python.md",
+    "docs/federation_exact.md",
+)
 EXAMPLES = sorted(
     path for path in (ROOT / "examples").glob("*.py") if path.with_suffix(".out").exists()
 )
