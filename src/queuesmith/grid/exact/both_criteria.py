@@ -59,12 +59,12 @@ def bound_both(
     best = (aim.late * span + aim.flow * shortest.value) * (1 - 1e-12)
     mappings = [shortest.machine]
     for turn in range(rounds):
+        if time.perf_counter() > ends:
+            break
         price = price / price.sum()
         found = least_weighted(matrix, flow=aim.flow, price=aim.late * price)
         best = max(best, found.value * (1 - 1e-12))
         mappings.append(found.machine)
-        if time.perf_counter() > ends:
-            break
         load = matrix.completion(found.machine)
         price = price * np.exp((load / load.mean() - 1).clip(-2, 2) * 2 / (1 + turn))
     return PricedBound(best, tuple(mappings))
