@@ -148,8 +148,7 @@ def _study(content: Mapping[str, Any], path: Path) -> Study:
         _seeds(content.get("seeds", [0])),
         _load_factors(content.get("load_factors", [1.0])),
         _split(content.get("split"), bool(methods)),
-        number("the warm-up", content.get("warm_up", 0.0), 0, 1, "Give for example 0.05."),
-        number("the cool-down", content.get("cool_down", 0.0), 0, 1, "Give for example 0.05."),
+        *_margins(content),
         own_metrics,
     )
 
@@ -234,13 +233,20 @@ def _wholes(content: Mapping[str, Any], key: str, least: int) -> list[int]:
     found = content.get(key, [])
     if not isinstance(found, list):
         raise UsageError(f"'{key}' is {found!r}, but it must be a list of numbers. Correct it.")
-    _check_once(found, key)
-    return [whole_number(f"one of '{key}'", each, least, "Correct it.") for each in found]
+    numbers = [whole_number(f"one of '{key}'", each, least, "Correct it.") for each in found]
+    _check_once(numbers, key)
+    return numbers
 
 
 def _seeds(found: Any) -> tuple[int, ...]:
     if isinstance(found, int) and not isinstance(found, bool):
-        return tuple(range(whole_number("the number of seeds", found, 1, "Give for example 25.")))
+        count = whole_number("the number of seeds", found, 1, "Give for example 25.")
+        if count > MOST_UNITS:
+            raise UsageError(
+                f"there are {count:,} seeds, but {MOST_UNITS:,} units are the limit of a study. "
+                "Give for example 25."
+            )
+        return tuple(range(count))
     seeds = tuple(_wholes({"seeds": found}, "seeds", 0))
     if not seeds:
         raise UsageError("'seeds' is empty. Give a list such as [0, 1, 2], or how many: 25.")
@@ -250,8 +256,9 @@ def _seeds(found: Any) -> tuple[int, ...]:
 def _load_factors(found: Any) -> tuple[float, ...]:
     if not isinstance(found, list) or not found:
         raise UsageError(f"'load_factors' is {found!r}, but it must be a list. Write [0.8, 1.0].")
-    _check_once(found, "load factor")
-    return tuple(positive("a load factor", each, "Give for example 1.2.") for each in found)
+    factors = tuple(positive("a load factor", each, "Give for example 1.2.") for each in found)
+    _check_once(factors, "load factor")
+    return factors
 
 
 def _split(found: Any, learns: bool) -> float | None:
@@ -261,6 +268,20 @@ def _split(found: Any, learns: bool) -> float | None:
     if not 0 < share < 1:
         raise UsageError(f"the split is {share:g}, but both parts need jobs. Give for example 0.7.")
     return share
+
+
+def _margins(content: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the warm-up and the cool-down, which must leave something between them."""
+    warm_up, cool_down = (
+        number(f"'{key}'", content.get(key, 0.0), 0, 1, "Give for example 0.05.")
+        for key in ("warm_up", "cool_down")
+    )
+    if warm_up + cool_down >= 1:
+        raise UsageError(
+            f"'warm_up' is {warm_up:g} and 'cool_down' {cool_down:g}, but they must leave "
+            "something between them. Give for example 0.05 and 0.05."
+        )
+    return warm_up, cool_down
 
 
 def _check_once(names: Sequence[object] | Iterable[object], kind: str) -> None:
