@@ -35,7 +35,8 @@ def test_a_study_is_run_looked_at_and_reported(run, study, tmp_path):
     for waits in ranking["group_waits"].values():
         assert waits["1"]["longest"] >= waits["1"]["p99"] and waits["1"]["beyond_a_week"] == 0
     told = run("study", "table", study).said
-    assert "ranks best over 2 logs" in told and "Longest wait of each group in days" in told
+    assert "share the best rank over 2 logs, at 1.50" in told
+    assert "Longest wait of each group in days" in told
     units = run("study", "table", study, "--units", "--format", "csv", "--out", "t.csv")
     assert len(units.out.splitlines()) == 5 and (tmp_path / "t.csv").is_file()
     assert run("study", "report", study).code == 0
@@ -75,3 +76,30 @@ def test_a_study_that_names_a_missing_log_gets_a_sentence(run, study):
 def test_nothing_to_rank_yet_is_told(run, study):
     outcome = run("study", "table", study)
     assert outcome.code == 2 and "queuesmith study status" in outcome.err
+
+
+def test_jobs_that_are_too_wide_for_a_machine_are_told_and_not_left_out_in_silence(
+    run, study, tmp_path
+):
+    one = STUDY.replace("seeds = 2", "seeds = 1")
+    study.write_text(f"machines = [2]\n{one}")
+    for words in ("run", "status", "table", "report"):
+        told = run("study", words, study).err
+        assert "note: log 'lublin': " in told and "wider than the machine's 2 cores" in told, words
+    page = (tmp_path / "orders.study" / "report.html").read_text()
+    assert "left out: wider than the machine&#x27;s 2 cores" in page
+
+
+def test_many_notes_about_logs_are_cut_short_on_a_terminal(run, study):
+    study.write_text(f"machines = [2]\n{STUDY.replace('seeds = 2', 'seeds = 7')}")
+    told = run("study", "run", study).err
+    assert "log 'lublin' of seed 0: " in told and "note: 2 more notes of this kind" in told
+
+
+def test_a_table_of_a_study_that_is_not_done_says_so(run, study):
+    run("study", "run", study)
+    study.write_text(STUDY.replace("seeds = 2", "seeds = 3"))
+    told = run("study", "table", study).err
+    assert "note: 2 of 6 units are not done yet" in told
+    run("study", "run", study)
+    assert "not done" not in run("study", "table", study).err

@@ -69,6 +69,17 @@ class Results(Framed):
         """Why units have no values, one sentence each."""
         return [each["why"] for each in self.found if each is not None and each["values"] is None]
 
+    @property
+    def changes(self) -> list[str]:
+        """What of each log was left out or mended, a sentence each, in the order of the units."""
+        told: dict[str, None] = {}
+        for unit, found in zip(self.units, self.found, strict=True):
+            log = f"'{unit.log.name}'"
+            if unit.log.generate is not None and len(self.study.seeds) > 1:
+                log += f" of seed {unit.seed}"
+            told |= dict.fromkeys(f"log {log}: {each}" for each in (found or {}).get("changes", ()))
+        return list(told)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each unit that is done; values that there are not are None."""
         nothing = [None] * len(self.study.metrics)

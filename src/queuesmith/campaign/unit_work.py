@@ -64,11 +64,13 @@ def _work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkD
 
 
 def evaluate(unit: Unit) -> dict[str, Any]:
-    """Return the values of a unit and what groups wait, or the sentence why there are none."""
+    """Return the values of a unit, what groups wait, or why there are none, and jobs left out."""
     began = time.process_time()
-    values, waits, why = None, {}, None
+    values, waits, why, changes = None, {}, None, []
     try:
-        schedule = _replayed(unit)
+        jobs = _jobs(unit)
+        changes = [str(change) for change in jobs.changes]
+        schedule = _replayed(unit, jobs)
         values = [Objective(metric)(schedule) for metric in unit.metrics]
         waits = {group: each.to_dict() for group, each in group_waits(schedule).items()}
     except QueuesmithError as error:
@@ -77,19 +79,25 @@ def evaluate(unit: Unit) -> dict[str, Any]:
         "values": values,
         "waits": waits,
         "why": why,
+        "changes": changes,
         "seconds": time.process_time() - began,
         "host": platform.node(),
     }
 
 
-def _replayed(unit: Unit) -> Schedule:
-    for own in unit.own_metrics:  # again for each unit: the file may have changed meanwhile
-        add_metric(own)
+def _jobs(unit: Unit) -> Workload:
+    """Return the jobs of a unit that fit its machine."""
     jobs = _log(unit.log, unit.seed if unit.log.generate else None, unit.digest)
     if unit.load_factor != 1.0:
         jobs = jobs.with_load_factor(unit.load_factor)
+    return jobs.fitting(unit.cores)
+
+
+def _replayed(unit: Unit, jobs: Workload) -> Schedule:
+    for own in unit.own_metrics:  # again for each unit: the file may have changed meanwhile
+        add_metric(own)
     machine = Cluster(unit.cores, unit.log.name)
-    parts = split_in_time(jobs.fitting(unit.cores), unit.split)
+    parts = split_in_time(jobs, unit.split)
     policy: AnyPolicy | str = unit.policy or ""
     if unit.learned is not None:
         policy = _learned(unit.learned, parts.learning, machine, unit.seed or 0)

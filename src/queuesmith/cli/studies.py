@@ -40,6 +40,8 @@ app = typer.Typer(
 
 #: Where work can be computed.
 ENGINES = ("local", "dask", "slurm")
+#: Notes about jobs that were left out or mended that a terminal gets.
+MOST_NOTES = 5
 StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The study, as TOML.")]
 Folder = Annotated[
     Path | None,
@@ -192,6 +194,7 @@ def table(
     from queuesmith.campaign import rank_policies
 
     ranking = rank_policies(results, metric)
+    _tell_unfinished(results, quiet)
     if format is Format.json:
         facts = ("metric", "logs", "left_out", "friedman", "critical_difference")
         waits = {
@@ -264,7 +267,26 @@ def _counted(course: Any) -> dict[str, Any]:
     }
 
 
+def _tell_unfinished(results: Results, quiet: bool) -> None:
+    missing = len(results.units) - results.done
+    if missing:
+        tell(
+            f"note: {missing:,} of {so_many(len(results.units), 'unit')} "
+            f"{'is' if missing == 1 else 'are'} not done yet; only what is done for every policy "
+            "is ranked, so ranks may change",
+            quiet=quiet,
+        )
+
+
 def _warn(results: Results, quiet: bool) -> None:
+    changes = results.changes
+    for change in changes[:MOST_NOTES]:
+        tell(f"note: {change}", quiet=quiet)
+    if len(changes) > MOST_NOTES:
+        more = so_many(
+            len(changes) - MOST_NOTES, "more note of this kind", "more notes of this kind"
+        )
+        tell(f"note: {more} on the page of: queuesmith study report", quiet=quiet)
     if results.damaged:
         tell(
             f"note: {so_many(results.damaged, 'shard was', 'shards were')} damaged; the units in "

@@ -108,7 +108,7 @@ def _facts(results: Results, command: str | None) -> str:
         "processor time": f"{results.seconds:,.0f} s",
     }
     items = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in facts.items())
-    notes = []
+    notes = [f"Note on {change}." for change in results.changes[:MOST_ROWS]]
     if results.without_value:
         notes.append(
             f"{so_many(len(results.without_value), 'unit has', 'units have')} no value, the first "
@@ -141,21 +141,32 @@ def _metric(results: Results, metric: str) -> Content:
 
 def verdict(ranking: Ranking) -> str:
     """Say in a sentence or two what the ranks of policies tell."""
-    best = (
-        f"'{ranking.policies[0]}' ranks best over {so_many(ranking.logs, 'log')}, at "
-        f"{ranking.ranks[0]:.2f}"
-    )
+    best = f"{_leaders(ranking)} over {so_many(ranking.logs, 'log')}, at {ranking.ranks[0]:.2f}"
     if ranking.friedman is None or ranking.critical_difference is None:
         return f"{best}. One log or one policy tells nothing about others."
     chance = f"(Friedman p = {ranking.friedman:.2g})"
     if ranking.friedman > 0.05:
         return f"{best}, but ranks differ no more than by chance {chance}."
-    limit = ranking.ranks[0] + ranking.critical_difference
-    alike = [p for p, r in zip(ranking.policies, ranking.ranks, strict=True) if r <= limit][1:]
-    same = (
-        f"; it does not differ from {', '.join(alike)}" if alike else " and differs from all others"
-    )
+    limit, first = ranking.ranks[0] + ranking.critical_difference, _first(ranking)
+    alike = [p for p, r in zip(ranking.policies, ranking.ranks, strict=True) if r <= limit]
+    alike = alike[len(first) :]
+    they = "it does" if len(first) == 1 else "they do"
+    others = "and differs" if len(first) == 1 else "and differ"
+    same = f"; {they} not differ from {', '.join(alike)}" if alike else f" {others} from all others"
     return f"{best}{same} {chance}."
+
+
+def _first(ranking: Ranking) -> tuple[str, ...]:
+    """Return the policies that share the best mean rank."""
+    shared = sum(rank - ranking.ranks[0] < 1e-9 for rank in ranking.ranks)
+    return ranking.policies[:shared]
+
+
+def _leaders(ranking: Ranking) -> str:
+    first = [f"'{policy}'" for policy in _first(ranking)]
+    if len(first) == 1:
+        return f"{first[0]} ranks best"
+    return f"{', '.join(first[:-1])} and {first[-1]} share the best rank"
 
 
 def _note(ranking: Ranking) -> str:
