@@ -43,13 +43,24 @@ def test_a_failed_task_gives_exit_code_1_and_a_sentence(run, tmp_path):
 def test_bags_and_knobs_are_sent_to_a_run(run, bags, tmp_path):
     run("run", bags, "--cores", 2)
     (tmp_path / "more.txt").write_text("echo more\n")
-    assert run("run", "add", "bags.run", "more.txt").code == 0
+    added = run("run", "add", "bags.run", "more.txt")
+    assert added.code == 0 and "nobody runs the bags of bags.run now; this waits" in added.err
     turned = run("run", "turn", "bags.run", "--gamma", "-1")
     assert turned.code == 0 and "short jobs" in turned.err
     assert json.loads(run("run", bags, "--format", "json").out)["knobs"][-1]["knobs"] == [1, 1, -1]
     assert len(json.loads(run("run", "status", "bags.run", "--format", "json").out)["bags"]) == 3
     twice = run("run", "add", "bags.run", "more.txt")
     assert twice.code == 2 and "has a bag called 'more' already" in twice.err
+
+
+def test_the_status_of_a_run_that_was_killed_says_that_nobody_runs_it(run, bags, tmp_path):
+    run("run", bags, "--cores", 2)
+    assert not run("run", "status", "bags.run").err
+    for record in (tmp_path / "bags.run/records").glob("*.jsonl"):
+        lines = record.read_text().splitlines(keepends=True)
+        record.write_text("".join(line for line in lines if '"started"' in line))
+    killed = run("run", "status", "bags.run")
+    assert killed.code == 0 and "note: nobody runs the bags of bags.run now" in killed.err
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def test_a_bag_comes_back_from_json():
         ("", "is empty"),
         ("bags = 3", "must be tables"),
         ("[[bags]]\nname = 'a'\ntasks = []", "bag 'a' has no task"),
+        ("[[bags]]\nname = 'a'\ntasks = ['x']\ncount = 3", "it takes no 'count'"),
         ("[[bags]]\nname = 'a'\ncommand = 'x'\ncount = 0", "bag 'a' has no task"),
         ("[[bags]]\nname = 'a'\ntasks = ['']", "has an empty command"),
         ("[[bags]]\nname = 'a'\ntasks = [3]", "has an empty command"),

@@ -9,6 +9,12 @@ from queuesmith.running.tuning import better_knobs, settings
 from queuesmith.workload import Workload
 
 
+def test_knobs_stay_where_no_bag_fits_the_cores_that_are_there_just_now():
+    wide = [Demand(place, 4, 0.0, 1.0, 4, 1, 1) for place in (0, 1)]
+    for objective in ("mean_response", "expansion_factor", "makespan"):
+        assert better_knobs(objective, wide, {}, 1.0, 2, Knobs()) is None
+
+
 def demand(place, tasks, submit, runtime, limit=None, cores=1):
     return Demand(place, tasks * cores, submit, runtime, cores, limit or tasks, tasks)
 

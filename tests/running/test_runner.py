@@ -5,7 +5,7 @@ import pytest
 
 from queuesmith.base.errors import UsageError
 from queuesmith.knobs import Knobs
-from queuesmith.running import Bag, KnobTuning, read_state, run_bags, send
+from queuesmith.running import Bag, KnobTuning, read_state, run_bags, runner, send
 from queuesmith.running.figures import draw_bags, draw_running, running_over_time
 from queuesmith.running.progress import State
 from queuesmith.running.records import Lines
@@ -62,6 +62,39 @@ def test_a_failed_task_is_tried_again_as_often_as_it_may(engine, tmp_path):
     command = f"echo x >> {tmp_path}/n; test $(wc -l < {tmp_path}/n) -ge 3"
     state = run_bags([Bag("a", (command,), retries=5)], engine, tmp_path / "r")
     assert outcome(state) == {"a": (1, 0)} and state.bags[0].tasks[0].attempts == 3
+
+
+def test_the_first_start_of_a_bag_is_that_of_the_first_attempt(engine, tmp_path):
+    bags = [Bag("a", ("sleep 0.3; false",), retries=2)]
+    state = run_bags(bags, engine, tmp_path / "r")
+    (row,) = state.rows()
+    assert row["end"] - row["first_start"] >= 0.9
+    assert read_state(tmp_path / "r").rows() == [row]
+
+
+def test_tuning_knows_since_when_tasks_run(engine, tmp_path):
+    since = []
+
+    def watch(state):
+        since.extend(task.start for bag in state.bags for task in bag.tasks if bag.running)
+
+    begun = time.time()
+    run_bags([Bag("a", ("sleep 0.6",))], engine, tmp_path / "r", watch=watch)
+    assert since and all(begun <= start < begun + 0.5 for start in since)
+
+
+def test_a_command_that_cannot_be_started_is_told_as_such(engine, tmp_path):
+    state = run_bags([Bag("a", ("x" * 3_000_000,))], engine, tmp_path / "r")
+    assert "could not be started" in state.rows()[0]["first_failure"]
+
+
+def test_going_on_looks_once_for_what_runs_not_once_a_task(engine, tmp_path, monkeypatch):
+    bags = [Bag("a", ("true",) * 20)]
+    run_bags(bags, engine, tmp_path / "r")
+    looked, look = [], runner._Runner._running
+    monkeypatch.setattr(runner._Runner, "_running", lambda self: looked.append(1) or look(self))
+    run_bags(bags, engine, tmp_path / "r")
+    assert len(looked) <= 2
 
 
 def test_a_command_that_does_not_exist_fails_at_once_and_says_so(engine, tmp_path):

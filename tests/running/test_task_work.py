@@ -49,6 +49,23 @@ def test_a_task_that_takes_too_long_is_killed_with_all_it_started(order, tmp_pat
         pytest.fail("the child of a task outlived its time-out")
 
 
+@pytest.mark.parametrize("how", ["(trap '' TERM; sleep 60)", "setsid sleep 60"])
+def test_a_child_outlives_no_time_out_though_it_ignores_the_signal_or_has_left_the_group(
+    order, monkeypatch, how
+):
+    monkeypatch.setattr(task_work, "GRACE", 0.5)
+    wanted = order(f"{how} & wait", timeout=0.5)
+    assert run_task(wanted).ended is Ended.TIMED_OUT
+    time.sleep(0.2)
+    assert kill_leftovers(wanted.mark) == 0
+
+
+def test_a_child_has_time_to_end_after_its_shell_did(order, tmp_path):
+    slow = "(trap 'sleep 0.3; echo saved > saved; exit' TERM; while :; do sleep 0.1; done) & wait"
+    assert run_task(order(slow, timeout=0.5)).ended is Ended.TIMED_OUT
+    assert (tmp_path / "saved").read_text() == "saved\n"
+
+
 def test_a_task_killed_by_a_signal_says_which(order):
     end = run_task(order("kill -9 $$"))
     assert (end.ended, end.code) == (Ended.FAILED, -9)

@@ -124,6 +124,7 @@ def add(
             )
     send(folder, {"bags": [bag.to_json() for bag in found]})
     tell(f"sent {so_many(len(found), 'bag')} to {folder}", quiet=quiet)
+    _tell_if_nobody_reads(folder, quiet)
 
 
 @app.command()
@@ -143,14 +144,33 @@ def turn(
     knobs = Knobs(*(old if new is None else new for new, old in asked))
     send(folder, {"knobs": list(knobs.values)})
     tell(f"asked {folder} for {knobs}: {knobs.favours()}", quiet=quiet)
+    _tell_if_nobody_reads(folder, quiet)
 
 
 @app.command()
 def status(folder: RunFolder, format: FormatOption = Format.table) -> None:
     """Say how far a run is, whether it is under way or not."""
     from queuesmith.running import read_state
+    from queuesmith.running.run_state import is_under_way
 
-    _print(read_state(folder), format)
+    state = read_state(folder)
+    if not state.over and not is_under_way(folder):
+        tell(
+            f"note: nobody runs the bags of {folder} now; the same 'queuesmith run' goes on, and "
+            "finds out what became of tasks that are shown as running"
+        )
+    _print(state, format)
+
+
+def _tell_if_nobody_reads(folder: Path, quiet: bool) -> None:
+    from queuesmith.running.run_state import is_under_way
+
+    if not is_under_way(folder):
+        tell(
+            f"note: nobody runs the bags of {folder} now; this waits there until 'queuesmith run' "
+            f"is called with the same bags and --folder {folder}",
+            quiet=quiet,
+        )
 
 
 @contextmanager

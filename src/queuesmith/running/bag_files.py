@@ -168,6 +168,11 @@ def _tasks(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
             "Correct it."
         )
     if "tasks" in table:
+        if "count" in table:
+            raise UsageError(
+                f"bag '{name}' has 'tasks', so that it takes no 'count'. Leave it out, or write "
+                "'command' instead of 'tasks'."
+            )
         if not isinstance(table["tasks"], list):
             raise UsageError(f"'tasks' of bag '{name}' must be a list of commands. Correct it.")
         return tuple(table["tasks"])

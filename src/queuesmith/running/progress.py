@@ -66,6 +66,7 @@ class BagProgress:
     completed: int = 0
     failed: int = 0
     seconds: float = 0.0  # of all tasks that completed
+    first_start: float | None = None  # of any attempt, also one that failed
 
     def __post_init__(self) -> None:
         self.tasks = [Task(command) for command in self.bag.tasks]
@@ -73,14 +74,17 @@ class BagProgress:
 
     # -- what happens --------------------------------------------------------------------------
 
-    def begin(self, number: int) -> None:
-        """Note that a task runs."""
+    def begin(self, number: int, at: float) -> None:
+        """Note that a task runs, from a second on."""
         task = self.tasks[number]
         if task.state is State.WAITING:
             self.waiting.remove(number)
             self.running += 1
+        else:  # an attempt before it went away
+            self._note_start(task.start)
         task.state = State.RUNNING
         task.attempts += 1
+        task.start, task.end = at, None
 
     def settle(self, number: int, end: TaskEnd) -> None:
         """Note how an attempt ended: the task is over, or is tried again."""
@@ -89,6 +93,7 @@ class BagProgress:
             return
         task.code = end.code
         task.start, task.end = end.start, end.end
+        self._note_start(end.start)
         if end.ended is Ended.DONE:
             self._close(number, State.COMPLETED)
             self.completed += 1
@@ -105,6 +110,7 @@ class BagProgress:
     def lose(self, number: int) -> None:
         """Note that an attempt went away with its worker."""
         task = self.tasks[number]
+        self._note_start(task.start)
         task.lost += 1
         if task.lost > MOST_LOST:
             task.why = f"its worker went away {task.lost} times"
@@ -115,7 +121,12 @@ class BagProgress:
     def put_back(self, number: int) -> None:
         """Let a task wait that could not be begun; the attempt does not count."""
         self.tasks[number].attempts -= 1
+        self.tasks[number].start = None
         self._again(number)
+
+    def _note_start(self, at: float | None) -> None:
+        if at is not None:
+            self.first_start = at if self.first_start is None else min(at, self.first_start)
 
     def _again(self, number: int) -> None:
         self._leave(number)
@@ -176,6 +187,7 @@ class BagProgress:
     def row(self, begun: float) -> dict[str, Any]:
         """Return what tables and JSON tell of the bag; times are seconds since the run began."""
         starts = [task.start for task in self.tasks if task.start is not None]
+        starts += [] if self.first_start is None else [self.first_start]
         ends = [task.end for task in self.tasks if task.end is not None]
         failed = next((task for task in self.tasks if task.state is State.FAILED), None)
         return {
@@ -214,4 +226,6 @@ def _reason(task: Task, end: TaskEnd, bag: Bag) -> str:
         return f"'{task.command[:80]}' names a command that does not exist (exit code 127)"
     if end.code is not None and end.code < 0:
         return f"'{task.command[:80]}' was killed by signal {-end.code}"
+    if end.code is None:
+        return f"'{task.command[:80]}' could not be started, and its file .err says why"
     return f"'{task.command[:80]}' returned {end.code}"

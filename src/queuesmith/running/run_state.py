@@ -114,6 +114,11 @@ def read_state(folder: AnyPath) -> RunState:
     return state
 
 
+def is_under_way(folder: AnyPath) -> bool:
+    """Tell whether somebody runs the bags of a folder now."""
+    return Tail(Path(folder) / "journal.jsonl").writer_is_alive()
+
+
 def take_records(state: RunState) -> tuple[dict[Path, Tail], dict[tuple[str, int], Path]]:
     """Take in all that workers recorded; return the files, and who began each task last."""
     tails = {path: Tail(path) for path in sorted((state.folder / "records").glob("*.jsonl"))}
@@ -133,9 +138,8 @@ def take_record(state: RunState, line: dict[str, Any]) -> None:
     if bag is None:
         return
     number, task = int(line["task"]), bag.tasks[int(line["task"])]
-    if task.state is State.WAITING and line["event"] == "started":
-        bag.begin(number)
-        task.start = line["start"]
+    if task.state in (State.WAITING, State.RUNNING) and line["event"] == "started":
+        bag.begin(number, line["start"])
     if line["event"] == "ended":
         bag.settle(number, end_of(line))
     # Attempts have numbers of their own; the next one is above all that were begun.

@@ -200,8 +200,9 @@ class _Runner:
             self.write({"event": "begun", "at": time.time(), "cwd": str(Path.cwd())})
         tails, latest = take_records(self.state)
         self._count_claims()
+        running = self._running()
         for key, path in latest.items():
-            if key in self._running():
+            if key in running:
                 self.survivors.setdefault(path, _Survivor(tails[path])).tasks.add(key)
         self.watch_survivors()
 
@@ -290,7 +291,7 @@ class _Runner:
             for _ in range(count):
                 number = bag.waiting[0]
                 order = self.order(bag, number, bag.tasks[number].attempts)
-                bag.begin(number)
+                bag.begin(number, now)
                 self.out[self.engine.submit(run_task, order)] = order
 
     def order(self, bag: BagProgress, number: int, attempt: int) -> TaskOrder:

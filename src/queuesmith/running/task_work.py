@@ -120,18 +120,30 @@ def _run_command(order: TaskOrder, output: BinaryIO, errors: BinaryIO) -> TaskEn
         code = process.wait(order.timeout)
         ended = Ended.DONE if code == 0 else Ended.FAILED
     except subprocess.TimeoutExpired:
-        code, ended = _stopped(process), Ended.TIMED_OUT
+        code, ended = _stopped(process, order.mark), Ended.TIMED_OUT
     return TaskEnd(ended, code, start, time.time())
 
 
-def _stopped(process: subprocess.Popen[bytes]) -> int:
-    """End a command and all that it started, first politely."""
-    for what in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, what)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(GRACE)
+def _stopped(process: subprocess.Popen[bytes], mark: str) -> int:
+    """End a command and all that it started, first politely; the shell may end before the rest."""
+    lives, until = _signalled(process, signal.SIGTERM), time.monotonic() + GRACE
+    while lives and time.monotonic() < until:
+        time.sleep(0.02)
+        lives = _signalled(process, 0)
+    if lives:
+        _signalled(process, signal.SIGKILL)
+    kill_leftovers(mark)  # what has left the group of the command
     return process.wait()
+
+
+def _signalled(process: subprocess.Popen[bytes], what: int) -> bool:
+    """Send a signal to a command's group, 0 for none; tell whether anything is left of it."""
+    process.poll()  # a shell that has ended is in its group until it is waited for
+    try:
+        os.killpg(process.pid, what)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -122,7 +123,7 @@ def better_knobs(
     def cost(setting: Knobs) -> float:
         spans = forecast(demands, now, cores, setting, running)
         ends = {p: (by_place[p].submit, by_place[p].runtime, end) for p, (_, end) in spans.items()}
-        return value(ends)
+        return value(ends) if ends else math.inf  # no bag fits what cores there are just now
 
     kept = cost(knobs)
     best, least = None, kept * (1 - MARGIN)
