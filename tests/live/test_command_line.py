@@ -38,6 +38,11 @@ def test_advise_changes_nothing(run, slurm):
     assert slurm.told == []
 
 
+def test_advice_that_changes_nothing_says_so(run, slurm):
+    out = run("slurm", "advise", "--policy", "sjf+easy", "--users", "eve")[1]
+    assert "sjf+easy would change nothing for 3 jobs." in out
+
+
 def test_steer_without_apply_is_advice(run, slurm):
     code, out, err = run("slurm", "steer", "--policy", "sjf+easy")
     assert code == 0 and "would move" in out and "add --apply" in err
@@ -58,6 +63,12 @@ def test_steer_and_restore(run, slurm, tmp_path):
     ("words", "sentence"),
     [
         (("steer", "--policy", "sjf", "--apply"), "nobody is on the allow-list"),
+        (("steer", "--policy", "sjf", "--apply", "--users", " , "), "nobody is on the allow-list"),
+        (("steer", "--policy", "sjf", "--apply", "--partitions", "dya"), "Did you mean 'day'"),
+        (("advise", "--policy", "sjf", "--partitions", "dya"), "there is no partition 'dya'"),
+        (("look", "--state", "kept", "--out", "other"), "Leave one of them out"),
+        (("forecast", "3_2"), "'3_2' is a task of an array"),
+        (("forecast", "x3"), "'x3' is no job's number"),
         (
             ("steer", "--policy", "sjf", "--apply", "--everyone", "--cluster", "x"),
             "cluster 'atlas'",

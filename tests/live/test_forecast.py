@@ -1,5 +1,6 @@
 """When jobs will start, and why they wait."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from queuesmith.live.changes import AllowList
 from queuesmith.live.forecast import forecast, why_it_waits
 from queuesmith.live.newcomers import PastArrivals
 from queuesmith.live.ordering import order_to_come
+from queuesmith.live.picture import picture
 from queuesmith.live.state import look, state_of
 from queuesmith.live.steered import Steered
 from queuesmith.policy import as_policy
@@ -128,7 +130,7 @@ def test_held_jobs_have_no_expected_start(recorded):
 @pytest.mark.parametrize(
     ("job", "words"),
     [
-        (60, "4 jobs for 60 cores stand before it; it needs 8 cores of partition main, where 0"),
+        (60, "6 jobs for 60 cores stand before it; it needs 8 cores of partition main, where 0"),
         (64, "it is held (JobHeldUser)"),
         (63, "it is not due yet (Dependency: afterok:61"),
         (62, "a limit keeps it waiting: JobArrayTaskLimit"),
@@ -138,6 +140,22 @@ def test_why_a_job_waits(recorded, job, words):
     state = state_of(recorded)
     waiting = next(each for each in state.waiting if each.id == job)
     assert words in why_it_waits(state, waiting)
+
+
+def test_nodes_that_partitions_share_are_free_and_held_for_all_of_them(recorded):
+    state = state_of(recorded)
+    main_part = next(part for part in state.machine.partitions if part.name == "main")
+    twin = replace(main_part, name="twin")
+    machine = replace(state.machine, partitions=(*state.machine.partitions, twin))
+    jobs = tuple(replace(job, partition="twin") if job.id == 60 else job for job in state.jobs)
+    shared = replace(state, machine=machine, jobs=jobs)
+    (job,) = (each for each in shared.waiting if each.id == 60)
+    (same,) = (each for each in state.waiting if each.id == 60)
+    told = why_it_waits(state, same).replace("partition main", "partition twin")
+    assert why_it_waits(shared, job) == told
+    lines = [line.split() for line in picture(shared).splitlines()]
+    used = {line[0]: line[3] for line in lines if line[:1] in (["main"], ["twin"])}
+    assert used["main"] == used["twin"] != "0"
 
 
 def test_a_limit_is_named(recorded):
@@ -163,5 +181,10 @@ def test_the_command_shows_starts_and_reasons(slurm, capsys, tmp_path):
     slurm.job(4, reason="JobHeldUser")
     assert main(["slurm", "forecast", "4", "-q"]) == 0
     assert "it is held" in " ".join(capsys.readouterr().out.split())
+    assert main(["slurm", "forecast", "4", "-q", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["median_seconds"] is None and "it is held" in row["why"]
+    assert main(["slurm", "forecast"]) == 0
+    assert "1 job that waits has no expected start" in capsys.readouterr().err
     assert main(["slurm", "forecast", "99"]) == 2
     assert "job 99 does not wait" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from queuesmith.base.errors import UsageError
 from queuesmith.cli.live_forecast import backtest, forecast
 from queuesmith.cli.live_options import LookOptions
 from queuesmith.cli.live_steer import advise, export, restore, steer
@@ -37,7 +38,12 @@ def look(
     from queuesmith.live.picture import picture
     from queuesmith.live.state import look as look_now
 
-    if out is not None and where.state is None:
+    if out is not None and where.state is not None:
+        raise UsageError(
+            "--out keeps what Slurm says now, but --state names what was kept before. Leave one "
+            "of them out."
+        )
+    if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         seen = look_now(keep=out, seconds=where.timeout)
         _write_moment(seen, out, quiet=quiet)

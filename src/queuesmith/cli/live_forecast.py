@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
     from queuesmith.live.forecast import Expectation
+    from queuesmith.live.jobs import LiveJob
     from queuesmith.live.state import ClusterState
     from queuesmith.live.steered import Steered
     from queuesmith.workload import Workload
@@ -79,7 +80,7 @@ def forecast(
     steering: SteeredOptions,
     noting: MarkOptions,
     job: Annotated[
-        int | None, typer.Argument(help="A job's number; by default all that wait.")
+        str | None, typer.Argument(help="A job's number; by default all that wait.")
     ] = None,
     history: Annotated[
         Path | None,
@@ -103,10 +104,13 @@ def forecast(
     from queuesmith.live.marks import told
 
     seen, present = look.look(), look.state is None
-    _check_waits(seen, job)
+    number = _number(seen, job)
     past = _past(history, days, look)
     if past is None:
-        tell("note: no accounting, so jobs are taken to run to their limits", quiet=quiet)
+        tell(
+            "note: no job is known that has ended, so jobs are taken to run to their limits",
+            quiet=quiet,
+        )
     steered = steering.steered(seen.cluster, present=present)
     if steered is not None:
         tell(f"note: steered by {steered.policy}, every {steered.every:g} s", quiet=quiet)
@@ -118,21 +122,37 @@ def forecast(
             replays=replays,
             arrivals=arrivals,
             seed=seed,
-            explained=None if job is None else (job,),
+            explained=None if number is None else (number,),
             tick=tick,
         )
     folder, rest = noting.folder(present=present), "marks are as replayed"
     if folder is not None:
         found, rest = told(found, seen, past, folder, steered)
-    _show(seen, [each for each in found if job in (None, each.job.id)], job, rest, format)
+    missing = len(seen.waiting) - len(found)
+    if missing and number is None:
+        why = so_many(missing, "job that waits has", "jobs that wait have")
+        tell(f"note: {why} no expected start: held, or not yet due", quiet=quiet)
+    _show(seen, [each for each in found if number in (None, each.job.id)], number, rest, format)
 
 
-def _check_waits(seen: ClusterState, job: int | None) -> None:
-    if job is not None and job not in {each.id for each in seen.waiting}:
+def _number(seen: ClusterState, job: str | None) -> int | None:
+    """Return the number of a job that waits."""
+    if job is None:
+        return None
+    array, _, task = job.partition("_")
+    if array.isdecimal() and task:
+        raise UsageError(
+            f"'{job}' is a task of an array, but forecasts are of the first task of it that waits. "
+            f"Give the array's number: {array}."
+        )
+    if not job.isdecimal():
+        raise UsageError(f"'{job}' is no job's number. Give one such as 1234.")
+    if int(job) not in {each.id for each in seen.waiting}:
         raise UsageError(
             f"job {job} does not wait on cluster '{seen.cluster}'. Give one that does: see "
             "queuesmith slurm look."
         )
+    return int(job)
 
 
 def _past(history: Path | None, days: float, look: LookOptions) -> Workload | None:
@@ -152,7 +172,11 @@ def _show(
 
     if not shown and job is not None:
         waiting = next(each for each in seen.waiting if each.id == job)
-        print(f"job {job} has no expected start: {why_it_waits(seen, waiting)}")
+        why = why_it_waits(seen, waiting)
+        if format is Format.table:
+            print(f"job {job} has no expected start: {why}")
+        else:
+            print_rows([_row(waiting, why, None)], format)
         return
     if format is Format.table:
         print_rows(rows(shown), format)
@@ -160,21 +184,20 @@ def _show(
         if job is not None:
             print(shown[0].why)
         return
-    print_rows(
-        [
-            {
-                "job": each.job.id,
-                "user": each.job.user,
-                "median_seconds": each.median,
-                "late_seconds": each.late,
-                "slurm_seconds": each.slurm,
-                "why": each.why,
-                "learned_from_jobs": each.rests_on,
-            }
-            for each in shown
-        ],
-        format,
-    )
+    print_rows([_row(each.job, each.why, each) for each in shown], format)
+
+
+def _row(job: LiveJob, why: str, found: Expectation | None) -> dict[str, Any]:
+    """Return a forecast for programs; times are empty where no start is expected."""
+    return {
+        "job": job.id,
+        "user": job.user,
+        "median_seconds": None if found is None else found.median,
+        "late_seconds": None if found is None else found.late,
+        "slurm_seconds": None if found is None else found.slurm,
+        "why": why,
+        "learned_from_jobs": None if found is None else found.rests_on,
+    }
 
 
 def backtest(

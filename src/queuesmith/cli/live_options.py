@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from queuesmith.base.errors import UsageError
+from queuesmith.base.registry import known
 
 if TYPE_CHECKING:
     from queuesmith.live.changes import AllowList
@@ -67,7 +69,12 @@ class WhoseOptions:
     @property
     def nobody(self) -> bool:
         """Whether nothing is named."""
-        return not any((self.partitions.strip(), self.accounts.strip(), self.users.strip()))
+        return not any(vars(self.allowed).values())
+
+    def check_partitions(self, there: Iterable[str]) -> None:
+        """Raise where a partition is named that the cluster does not have."""
+        for name in sorted(self.allowed.partitions):
+            known("partition", name, tuple(there))
 
 
 def check_cluster(found: str, wanted: str | None) -> None:

@@ -48,7 +48,9 @@ def advise(
     chosen = chosen_policy(policy, trust=trust)
     from queuesmith.live.advice import advice
 
-    given = advice(look.look(), chosen, whose.allowed, hours=hours, by=by)
+    seen = look.look()
+    whose.check_partitions(part.name for part in seen.machine.partitions)
+    given = advice(seen, chosen, whose.allowed, hours=hours, by=by)
     if commands:
         print("".join(f"scontrol {change.command}\n" for change in given.changes), end="")
     elif format is Format.json:
@@ -106,17 +108,19 @@ def steer(
     """Keep the queue in the order of a policy until stopped; then put every job back."""
     check_targets(figures)
     chosen = chosen_policy(policy, trust=trust)
-    if not apply:
-        from queuesmith.live.advice import advice
-
-        _show(advice(LookOptions(timeout=timeout).look(), chosen, whose.allowed), quiet=quiet)
-        tell("note: nothing was changed; add --apply to steer", quiet=quiet)
-        return
-    if not everyone and whose.nobody:
+    if apply and not everyone and whose.nobody:
         raise UsageError(
             "nobody is on the allow-list, so there is nothing to steer. Name --partitions, "
             "--accounts or --users, or steer --everyone."
         )
+    seen = LookOptions(timeout=timeout).look()
+    whose.check_partitions(part.name for part in seen.machine.partitions)
+    if not apply:
+        from queuesmith.live.advice import advice
+
+        _show(advice(seen, chosen, whose.allowed), quiet=quiet)
+        tell("note: nothing was changed; add --apply to steer", quiet=quiet)
+        return
     from queuesmith.live.journal import default_folder
     from queuesmith.live.steering import Steering, SteerOptions
 
@@ -131,7 +135,7 @@ def steer(
         grade_every=grade_every,
         figures=figures,
     )
-    check_cluster(LookOptions(timeout=timeout).look().cluster, cluster)
+    check_cluster(seen.cluster, cluster)
     say = (lambda line: None) if quiet else _logged
     steering = Steering(chosen, journal or default_folder(), options, say=say)
     done = steering.run()

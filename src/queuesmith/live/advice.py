@@ -66,6 +66,8 @@ class Advice:
     @property
     def sentence(self) -> str:
         """What it comes to."""
+        if not self.changes:
+            return f"{self.policy} would change nothing for {so_many(len(self.today), 'job')}."
         moved = sum(row["place today"] != row["place wanted"] for row in self.moves())
         return (
             f"{self.policy} would move {moved:,} of {so_many(len(self.today), 'job')} with "

@@ -157,39 +157,39 @@ def why_it_waits(state: ClusterState, job: LiveJob) -> str:
         return f"it is not due yet ({job.reason}{f': {job.dependency}' if job.dependency else ''})"
     if job.reason.startswith(_LIMITS):
         return f"a limit keeps it waiting: {job.reason}"
-    names = set(job.partition.split(","))
-    ahead_of_it = takewhile(lambda other: other.id != job.id, state.waiting)
-    before = [
-        other for other in ahead_of_it if other.ready and set(other.partition.split(",")) & names
-    ]
-    free = _free_cores(state, names)
-    wanted = sum(other.cores * other.tasks for other in before)
-    cores = so_many(wanted, "core")
-    stand = so_many(len(before), f"job for {cores} stands", f"jobs for {cores} stand")
+    nodes = _nodes_of(state, job)
+    before = _before(state, job, nodes)
+    free = sum(state.free_cores[node] for node in nodes - away(state.machine, state.now))
+    cores = so_many(sum(other.cores * other.tasks for other in before), "core")
+    tasks = sum(other.tasks for other in before)
+    stand = so_many(tasks, f"job for {cores} stands", f"jobs for {cores} stand")
     ahead = f"{stand} before it; " if before else ""
-    here = [other for other in state.running if set(other.partition.split(",")) & names]
+    here = (other for other, held in state.nodes_held if held & nodes)
     soonest = min(here, key=walltime_left, default=None)
     ends = (
         f"; job {soonest.id} of {soonest.user} must end within {span(walltime_left(soonest))}"
         if soonest is not None
         else ""
     )
-    nodes = f" on {job.nodes} nodes" if job.nodes > 1 else ""
+    spread = f" on {job.nodes} nodes" if job.nodes > 1 else ""
     return (
-        f"{ahead}it needs {so_many(job.cores, 'core')}{nodes} of partition "
-        f"{job.partition}, where {free:,} are free{ends}"
+        f"{ahead}it needs {so_many(job.cores, 'core')}{spread} of partition "
+        f"{job.partition}, where {so_many(free, 'is', 'are')} free{ends}"
     )
 
 
-def _free_cores(state: ClusterState, partitions: set[str]) -> int:
-    machine = state.machine
-    gone = away(machine, state.now)
-    nodes = {
-        node for part in machine.partitions if part.name in partitions for node in part.nodes
-    } - gone
-    sizes = dict(zip(machine.node_names, machine.places.cores.tolist(), strict=True))
-    held = sum(job.cores for job in state.running if set(job.partition.split(",")) & partitions)
-    return max(sum(int(sizes[node]) for node in nodes) - held, 0)
+def _nodes_of(state: ClusterState, job: LiveJob) -> frozenset[str]:
+    """Return the nodes of a job's partitions."""
+    names = job.partition.split(",")
+    parts = (each for each in state.machine.partitions if each.name in names)
+    return frozenset(node for each in parts for node in each.nodes)
+
+
+def _before(state: ClusterState, job: LiveJob, nodes: frozenset[str]) -> list[LiveJob]:
+    """Return the jobs of a higher place whose partitions have some of these nodes, too."""
+    near = {each.name for each in state.machine.partitions if not nodes.isdisjoint(each.nodes)}
+    ahead = takewhile(lambda other: other.id != job.id, state.waiting)
+    return [each for each in ahead if each.ready and near.intersection(each.partition.split(","))]
 
 
 def rows(expected: Sequence[Expectation]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.nodes import Partition
 from queuesmith.cluster.outages import Outage
 from queuesmith.live.jobs import LiveJob
+from queuesmith.live.occupied import part, spread
 from queuesmith.live.reserved import begun_before, has_reservation, lasts, reserved_nodes
 from queuesmith.live.state import ClusterState
 from queuesmith.workload import Workload
@@ -166,7 +167,7 @@ def moment_of_nodes(
     free = dict(zip(machine.node_names, machine.places.cores.tolist(), strict=True))
     rows: list[_Row] = []
     for job in sorted(state.running, key=lambda job: job.nodes):
-        for node, size in _spread(job, free).items():
+        for node, size in spread(job, free).items():
             free[node] -= size
             inside = node in kept and job.reservation == kept[node].reservation
             if node not in gone or inside:
@@ -188,18 +189,6 @@ def moment_of_nodes(
     with_running = replace(machine, partitions=(*machine.partitions, *of_nodes), outages=outages)
     cores = int(sum(machine.places.cores))
     return _moment(state, rows, with_running, cores, len(state.waiting) - len(ready))
-
-
-def _spread(job: LiveJob, free: dict[str, int]) -> dict[str, int]:
-    """Return the cores of a running job on each of its nodes: as evenly as there is room."""
-    nodes = [node for node in expanded(job.node_list) if free.get(node, 0) > 0]
-    sizes = {node: min(_part(job.cores, len(nodes), i), free[node]) for i, node in enumerate(nodes)}
-    missing = job.cores - sum(sizes.values())
-    for node in nodes:
-        more = min(missing, free[node] - sizes[node])
-        sizes[node] += more
-        missing -= more
-    return {node: size for node, size in sizes.items() if size > 0}
 
 
 def _piece(job: LiveJob, node: str, cores: int, begin: int, left: int) -> _Row:
@@ -235,13 +224,8 @@ def _on_nodes(job: LiveJob, gone: frozenset[str]) -> int:
     nodes = expanded(job.node_list)
     if not gone or not nodes:
         return job.cores
-    parts = (_part(job.cores, len(nodes), i) for i, node in enumerate(nodes) if node not in gone)
+    parts = (part(job.cores, len(nodes), i) for i, node in enumerate(nodes) if node not in gone)
     return sum(parts)
-
-
-def _part(cores: int, nodes: int, number: int) -> int:
-    """Return the cores of one node of a job: as evenly as can be, the first have more."""
-    return cores // nodes + (number < cores % nodes)
 
 
 def _tasks(job: LiveJob, submit: int, runtime: Runtime | None) -> list[_Row]:

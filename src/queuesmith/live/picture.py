@@ -67,13 +67,15 @@ def _waiting(count: int) -> str:
 
 
 def _partitions(state: ClusterState) -> Iterable[str]:
-    running, waiting = _by_partition(state.running), _by_partition(state.waiting)
+    waiting = _by_partition(state.waiting)
+    sizes = zip(state.machine.node_names, state.machine.places.cores.tolist(), strict=True)
+    used = {node: size - state.free_cores[node] for node, size in sizes}
     for partition in state.machine.partitions:
         name = partition.name
         wanted = sum(job.tasks * job.cores for job in waiting[name])
         yield (
             f"{name:<16} {so_many(len(partition.nodes), 'node'):>11}  "
-            f"{so_many(sum(job.cores for job in running[name]), 'core'):>13} in use  "
+            f"{so_many(sum(used[node] for node in partition.nodes), 'core'):>13} in use  "
             f"{_waiting(sum(job.tasks for job in waiting[name])):>16} for {so_many(wanted, 'core')}"
             f"{'' if partition.up else '  (down)'}"
         )
@@ -91,7 +93,7 @@ def _accounts(state: ClusterState) -> Iterable[str]:
     of_account: defaultdict[str, list[LiveJob]] = defaultdict(list)
     for job in state.waiting:
         of_account[job.account or "(none)"].append(job)
-    for name, jobs in sorted(of_account.items(), key=lambda item: -len(item[1])):
+    for name, jobs in sorted(of_account.items(), key=lambda item: -sum(j.tasks for j in item[1])):
         longest = max(state.now - job.submit for job in jobs)
         yield (
             f"{name:<16} {so_many(sum(job.tasks for job in jobs), 'job'):>11} of "

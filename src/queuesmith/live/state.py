@@ -12,10 +12,12 @@ from pathlib import Path
 
 from queuesmith.base.errors import ClusterError, WorkloadError
 from queuesmith.base.files import AnyPath
+from queuesmith.cluster.hostlist import expanded
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.sources import machine_from
 from queuesmith.live.commands import PATIENCE, SlurmError
 from queuesmith.live.jobs import LiveJob, jobs_of
+from queuesmith.live.occupied import free_cores
 from queuesmith.live.queries import MOMENT, record
 
 _SETTING = re.compile(r"(\w+(?:\[[0-9]+\])?)\s+= ?(.*)")
@@ -68,6 +70,17 @@ class ClusterState:
     def running(self) -> tuple[LiveJob, ...]:
         """The jobs that hold nodes."""
         return tuple(job for job in self.jobs if job.running)
+
+    @cached_property
+    def nodes_held(self) -> tuple[tuple[LiveJob, frozenset[str]], ...]:
+        """The jobs that hold nodes, and which."""
+        return tuple((job, frozenset(expanded(job.node_list))) for job in self.running)
+
+    @cached_property
+    def free_cores(self) -> dict[str, int]:
+        """The cores of each node that no job holds, of whatever partition."""
+        sizes = zip(self.machine.node_names, self.machine.places.cores.tolist(), strict=True)
+        return free_cores(self.running, dict(sizes))
 
 
 def look(*, keep: AnyPath | None = None, seconds: float = PATIENCE) -> ClusterState:
