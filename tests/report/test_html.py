@@ -140,6 +140,12 @@ def test_history_is_reproduced_as_history(schedules, workload, tmp_path):
     assert "[&#x27;fcfs&#x27;, &#x27;fcfs+list&#x27;]" in page
 
 
+def test_the_heading_counts_policies_and_not_what_happened(schedules, workload, tmp_path):
+    real = Schedule(workload, schedules[0].cluster, workload.submit + 10, "history")
+    page = own_text(write_report(Comparison((real, *schedules)), tmp_path / "r.html"))
+    assert "2 policies compared with what happened</h1>" in page
+
+
 def test_an_objective_is_defined_by_its_metrics(schedules, tmp_path):
     comparison = Comparison(schedules, ("10*awrt[1] + mean_wait",))
     page = own_text(write_report(comparison, tmp_path / "report.html"))

@@ -62,8 +62,9 @@ def write_report(
         Further sections, each a title and either HTML (taken as it is, so escape what is not
         yours) or a Plotly figure, or several of them. They stand before the definitions.
     """
-    policies = so_many(len(comparison.policies), "policy", "policies")
-    heading = title or f"{comparison.workload.name}: {policies} compared"
+    policies = so_many(len(comparison.simulated), "policy", "policies")
+    real = " with what happened" if len(comparison.policies) > len(comparison.simulated) else ""
+    heading = title or f"{comparison.workload.name}: {policies} compared{real}"
     plots = _Plots()
     sections = [
         *standard_sections(comparison, plots.embed, although_untrue=although_untrue),

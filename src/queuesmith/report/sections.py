@@ -147,12 +147,14 @@ def waits_section(comparison: Comparison, embed: Embed) -> Section:
         if "group" in comparison.workload.labels
         else (" Group 1 holds the users who consume the most, and so on down.")
     )
+    count = len(groups.labels)
+    each = f"each of the {count:,} groups" if count > 1 else "the only group"
     body = (
         "<p>The share of the jobs that had started after a given wait. The further up and left a "
         "curve, the sooner jobs start.</p>"
         f"{embed(draw_waits(comparison))}"
-        f"<h3>By user group</h3><p>Who pays for a shorter average: the mean wait of each of the "
-        f"{so_many(len(groups.labels), 'group')}.{shares}</p>{embed(draw_groups(comparison))}"
+        f"<h3>By user group</h3><p>Who pays for a shorter average: the mean wait of {each}."
+        f"{shares}</p>{embed(draw_groups(comparison))}"
     )
     return Section("waits", "Waits", body)
 
