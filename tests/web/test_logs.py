@@ -40,6 +40,8 @@ def test_dates_filter_where_the_log_has_dates():
         (Filters(widest="many"), "whole number"),
         (Filters(narrowest="65"), "no job"),
         (Filters(since="soon"), "seconds of the log or a date"),
+        (Filters(since="--5"), "seconds of the log or a date"),
+        (Filters(widest="9" * 5000), "whole number"),
     ],
 )
 def test_a_filter_that_takes_nothing_says_so(filters, words):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,6 +93,8 @@ class JobParts:
         The numbers that the column has, in rising order, and the position in ``labels`` of each.
     other
         Whether the last label stands for all lighter parts together.
+    dated
+        Whether months are those of the calendar; else they are counted from the first job on.
     """
 
     by: str
@@ -99,30 +102,61 @@ class JobParts:
     codes: Ints
     slot_of_code: Ints
     other: bool
+    dated: bool = True
 
     def slots(self, workload: Workload) -> Ints:
         """Return the position in ``labels`` of each job's part, of the same log or a part of it."""
-        codes, _ = codes_by(workload, self.by)
+        codes, _ = _codes(workload, self.by, self.dated)
         return self.slot_of_code[np.searchsorted(self.codes, codes)]
 
 
+def _codes(workload: Workload, by: str, dated: bool) -> tuple[NDArray[Any], Callable[[int], str]]:
+    return codes_by(workload if dated else workload.replaced(epoch=None), by)
+
+
 @remembered
+def _codes_there(workload: Workload, by: str, dated: bool) -> tuple[int, ...]:
+    """Return the numbers that a column has, in rising order."""
+    return tuple(distinct(_codes(workload, by, dated)[0])[0].tolist())
+
+
 def job_parts(workload: Workload, by: str = "group", most: int = MOST_GROUPS) -> JobParts:
     """Return the parts of a workload, the lightest put together where there are many."""
-    of_job, label = codes_by(workload, by)
-    codes, slot = distinct(of_job)
-    labels = [label(int(code)) for code in codes]
+    return common_parts([workload], by, most)
+
+
+def common_parts(
+    workloads: Sequence[Workload], by: str = "group", most: int = MOST_GROUPS
+) -> JobParts:
+    """Return the parts that some workloads of one log have together.
+
+    Some may lack jobs that were too wide for a machine, and of some the arrivals may be moved: then
+    they have no dates, and all months are counted from the first job on.
+    """
+    dated = by != "month" or len({each.epoch for each in workloads}) == 1
+    codes = set().union(*(_codes_there(each, by, dated) for each in workloads))
+    return _parts(max(workloads, key=len), by, most, tuple(sorted(codes)), dated)
+
+
+@remembered
+def _parts(
+    workload: Workload, by: str, most: int, numbers: tuple[int, ...], dated: bool
+) -> JobParts:
+    codes, (of_job, label) = np.array(numbers), _codes(workload, by, dated)
+    labels = [label(code) for code in numbers]
     if by == "group" and "group" not in workload.labels:
         labels = [f"group {label}" for label in labels]
     if len(codes) <= most:
-        return JobParts(by, tuple(labels), codes, np.arange(len(codes)), other=False)
+        slots = np.arange(len(codes))
+        return JobParts(by, tuple(labels), codes, slots, other=False, dated=dated)
+    slot = np.searchsorted(codes, of_job)
     work = np.bincount(slot, weights=workload.work, minlength=len(codes))
     kept = np.sort(np.argsort(-work, kind="stable")[: most - 1])
     position = np.full(len(codes), most - 1, dtype=np.int64)
     position[kept] = np.arange(most - 1)
     others = "groups" if by == "group" else f"{by}s"
     names = (*(labels[i] for i in kept), f"{len(codes) - most + 1} other {others}")
-    return JobParts(by, names, codes, position, other=True)
+    return JobParts(by, names, codes, position, other=True, dated=dated)
 
 
 @remembered

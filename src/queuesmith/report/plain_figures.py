@@ -17,7 +17,7 @@ from queuesmith.figures.palette import policy_colours, policy_dashes
 from queuesmith.figures.style import plain_axis, plain_layout
 from queuesmith.report.figure_data import (
     OverTime,
-    job_parts,
+    common_parts,
     mean_waits,
     nice_edges,
     over_time_data,
@@ -72,7 +72,7 @@ def waits_figure(comparison: Comparison) -> Figure:
 
 def groups_figure(comparison: Comparison, by: str = "group") -> Figure:
     """Return the figure of the mean wait of each part of the jobs under each policy."""
-    parts = job_parts(comparison.workload, by)
+    parts = common_parts([each.workload for each in comparison.schedules], by)
     means = {each.policy: mean_waits(each, parts) for each in comparison.schedules}
     scale = time_scale(max(float(data.mean.max()) for data in means.values()))
     bars = [

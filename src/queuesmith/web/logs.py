@@ -136,7 +136,7 @@ def choices(workload: Workload, column: str, most: int = 200) -> list[str]:
 
 def _second(workload: Workload, text: str) -> int:
     stripped = text.strip()
-    moment = int(stripped) if stripped.lstrip("-").isdecimal() else stripped
+    moment = int(stripped) if re.fullmatch(r"-?[0-9]{1,18}", stripped) else stripped
     return second_of(moment, workload.epoch, workload.name)
 
 
@@ -156,7 +156,7 @@ def _named(workload: Workload, column: str, wanted: str) -> NDArray[np.bool_]:
 
 
 def _cores(what: str, text: str) -> int:
-    if not text.strip().isdecimal() or not 1 <= int(text) <= 2**30:
+    if not re.fullmatch(r"[0-9]{1,18}", text.strip()) or not 1 <= int(text) <= 2**30:
         raise UsageError(
             f"{what} is '{text[:40]}', but it must be a whole number of cores. Correct it."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ import numpy as np
 from queuesmith.base.errors import MetricError
 from queuesmith.base.words import so_many
 from queuesmith.report.comparison import Comparison, check_labels
-from queuesmith.report.figure_data import job_parts, mean_waits, sorted_waits
+from queuesmith.report.figure_data import common_parts, mean_waits, sorted_waits
 from queuesmith.report.wording import duration
 from queuesmith.schedule.confidence import Interval, confidence
 from queuesmith.schedule.objective import Objective
@@ -87,17 +88,20 @@ def facts_of(schedule: Schedule, objective: Objective) -> Facts:
 
 def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
     """Say in a sentence or two what changed for whom, and at what price."""
-    parts = job_parts(before.workload, by)
+    parts = common_parts([before.workload, after.workload], by)
     old, new = (mean_waits(each, parts) for each in (before, after))
     mean_before, mean_after = float(before.wait.mean()), float(after.wait.mean())
     text = f"{after.policy} instead of {before.policy}: {_mean(mean_before, mean_after)}"
+    if len(after) != len(before):
+        text += f" {len(after):,} instead of {so_many(len(before), 'job')} fit its machine."
+    in_both = (old.jobs > 0) & (new.jobs > 0)
     changes = {
         label: _percent(float(a), float(b))
-        for label, a, b in zip(parts.labels, old.mean, new.mean, strict=True)
+        for label, a, b, there in zip(parts.labels, old.mean, new.mean, in_both, strict=True)
+        if there
     }
-    known = {label: change for label, change in changes.items() if change is not None}
-    if len(known) > 1:
-        text += _who(known)
+    if len(changes) > 1:
+        text += _who(changes)
     longest = (float(before.wait.max()), float(after.wait.max()))
     late = [int(np.count_nonzero(each.wait > WEEK)) for each in (before, after)]
     text += f" The longest wait is {duration(longest[1])} instead of {duration(longest[0])}"
@@ -110,7 +114,9 @@ def sentence_of_change(before: Schedule, after: Schedule, by: str) -> str:
 def _mean(before: float, after: float) -> str:
     change = _percent(before, after)
     times = f"{duration(after)} instead of {duration(before)}"
-    if change is None or abs(change) < NOTICEABLE:
+    if math.isinf(change):
+        return f"jobs wait {duration(after)} on average instead of not at all."
+    if abs(change) < NOTICEABLE:
         return f"jobs wait about as long as before on average ({times})."
     how = f"{abs(change):.0f} % {'longer' if change > 0 else 'less'}"
     if change > MANY_TIMES:
@@ -124,18 +130,25 @@ def _who(changes: dict[str, float]) -> str:
     pays = changes[most] >= NOTICEABLE
     if gains and pays:
         return (
-            f" {least} gains most ({changes[least]:+.0f} %), {most} pays most "
-            f"({changes[most]:+.0f} %)."
+            f" {least} gains most ({_sized(changes[least])}), {most} pays most "
+            f"({_sized(changes[most])})."
         )
     if gains:
-        return f" {least} gains most ({changes[least]:+.0f} %), and nobody noticeably pays."
+        return f" {least} gains most ({_sized(changes[least])}), and nobody noticeably pays."
     if pays:
-        return f" {most} pays most ({changes[most]:+.0f} %), and nobody noticeably gains."
+        return f" {most} pays most ({_sized(changes[most])}), and nobody noticeably gains."
     return " Nobody noticeably gains or pays."
 
 
-def _percent(before: float, after: float) -> float | None:
-    return 100 * (after - before) / before if before > 0 else None
+def _sized(change: float) -> str:
+    return "it did not wait before" if math.isinf(change) else f"{change:+.0f} %"
+
+
+def _percent(before: float, after: float) -> float:
+    """Return a change in per cent; without end where somebody waits who did not before."""
+    if before > 0:
+        return 100 * (after - before) / before
+    return math.inf if after >= 1 else 0.0
 
 
 def replays_of(schedules: Sequence[Schedule]) -> list[Schedule]:
