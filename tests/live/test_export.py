@@ -1,5 +1,7 @@
 """Settings under which stock Slurm comes nearest to a policy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,25 @@ def test_settings_are_found_and_judged_on_jobs_not_seen(jobs, machine):
     assert again.candidate == found.candidate
 
 
+def test_what_is_better_the_higher_is_made_large(jobs, machine):
+    options = {"objective": "utilization", "candidates": 6}
+    found = export(jobs, machine, as_policy("narrow+easy"), **options)
+    small = export(
+        jobs, machine, as_policy("narrow+easy"), **{**options, "objective": "1*utilization"}
+    )
+    assert found.seen[2] > small.seen[2]
+    wanted, _, reached = found.unseen
+    assert found.loss == pytest.approx(100 * (wanted - reached) / wanted)
+
+
+def test_nothing_is_said_in_per_cent_of_a_policy_under_which_nobody_waits(jobs, machine):
+    found = export(jobs, machine, as_policy("narrow+easy"), candidates=2)
+    nobody = replace(found, unseen=(0.0, 9.0, 500.0))
+    assert nobody.loss is None
+    assert "# on jobs not seen 500, the policy itself 0, Slurm as it is 9" in nobody.text
+    assert "500 (400.0 % worse)" in replace(found, unseen=(100.0, 9.0, 500.0)).text
+
+
 def test_what_makes_no_sense_is_one_sentence(jobs, machine):
     with pytest.raises(QueuesmithError, match="is Slurm already"):
         export(jobs, machine, as_policy("slurm()"))
@@ -58,3 +79,7 @@ def test_the_command_prints_lines_for_slurm_conf(jobs, tmp_path, capsys):
     words = ["slurm", "export", str(tmp_path / "jobs.csv"), "--machine", str(tmp_path)]
     assert main([*words, "--policy", "sjf+easy", "--candidates", "2", "-q"]) == 0
     assert "PriorityWeightAge=" in capsys.readouterr().out
+    wide = Workload([0, 5, 9, 14], [60] * 4, [60] * 4, [1, 99, 2, 1])
+    write(wide, tmp_path / "jobs.csv")
+    assert main([*words, "--policy", "sjf+easy", "--candidates", "2"]) == 0
+    assert "note: 1 job left out" in capsys.readouterr().err

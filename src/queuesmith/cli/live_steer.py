@@ -21,7 +21,15 @@ from queuesmith.cli.live_options import (
     check_cluster,
 )
 from queuesmith.cli.options import FormatOption, Quiet, Seed, with_options
-from queuesmith.cli.output import Format, check_targets, print_json, print_rows, progress, tell
+from queuesmith.cli.output import (
+    Format,
+    check_targets,
+    print_json,
+    print_rows,
+    progress,
+    tell,
+    tell_changes,
+)
 from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
@@ -175,7 +183,9 @@ def export(
     machine: Annotated[
         str, typer.Option(help="The machine: a folder of 'slurm look --out', or a slurm.conf.")
     ],
-    objective: Annotated[str, typer.Option(help="What counts; smaller is better.")] = "mean_wait",
+    objective: Annotated[str, typer.Option(help="What counts: a metric or an expression.")] = (
+        "mean_wait"
+    ),
     candidates: Annotated[int, typer.Option(help="How many settings are tried.")] = 60,
     split: Annotated[
         float, typer.Option(help="The share of the log's time that is learned from.")
@@ -187,11 +197,14 @@ def export(
 ) -> None:
     """Print settings of slurm.conf under which stock Slurm comes nearest to a policy."""
     chosen = chosen_policy(policy, trust=trust)
+    from queuesmith.cluster.fitting import fitting
     from queuesmith.cluster.sources import machine_from
     from queuesmith.live.export import export as find
     from queuesmith.workload.files import read
 
-    jobs, nodes = read(log), machine_from(machine)
+    nodes = machine_from(machine)
+    jobs = fitting(read(log), nodes)
+    tell_changes(jobs, quiet=quiet)
     with progress(f"trying {so_many(candidates, 'setting')}", quiet=quiet) as tick:
         found = find(
             jobs,

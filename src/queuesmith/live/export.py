@@ -76,10 +76,17 @@ class Exported:
     longest: tuple[float, float, float]
 
     @property
-    def loss(self) -> float:
-        """By how many per cent the settings fall short of the policy on jobs not seen."""
+    def loss(self) -> float | None:
+        """By how many per cent the settings fall short of the policy on jobs not seen.
+
+        None where the policy's own value is 0, so that there is no per cent of it.
+        """
         wanted, _, found = self.unseen
-        return 100 * (found / wanted - 1) if wanted else 0.0
+        return (
+            _sign(Objective(self.objective)) * 100 * (found - wanted) / abs(wanted)
+            if wanted
+            else None
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the values as a table."""
@@ -98,10 +105,11 @@ class Exported:
     @property
     def text(self) -> str:
         """The lines for slurm.conf, with what they are worth."""
+        short = "" if self.loss is None else f" ({_short(self.loss)})"
         head = [
             f"# nearest to {self.policy} by {self.objective}, found by replay;",
-            f"# on jobs not seen {self.unseen[2]:g}, the policy itself {self.unseen[0]:g} "
-            f"({self.loss:+.1f} %), Slurm as it is {self.unseen[1]:g}",
+            f"# on jobs not seen {self.unseen[2]:g}{short}, the policy itself {self.unseen[0]:g}, "
+            f"Slurm as it is {self.unseen[1]:g}",
         ]
         return "\n".join([*head, *self.candidate.lines]) + "\n"
 
@@ -131,7 +139,7 @@ def export(
     policy
         What Slurm is to come near to.
     objective
-        What counts; the smaller the better.
+        What counts; a metric of which more is better is made large.
     candidates
         How many settings are tried.
     split
@@ -149,11 +157,11 @@ def export(
     measure, chance = Objective(objective), seeded(seed)
     learning, judging = split_in_time(fitting(log, machine), split)
     assert judging is not None
-    best, value = None, float("inf")
+    best, value, sign = None, float("inf"), _sign(measure)
     for number in range(candidates):
         near = best if best is not None and number >= candidates // 2 else None
         candidate = _changed(near, chance) if near else _drawn(machine, chance)
-        reached = measure(_replayed(learning, machine, candidate))
+        reached = sign * measure(_replayed(learning, machine, candidate))
         if reached < value:
             best, value = candidate, reached
         tick((number + 1) / candidates)
@@ -173,6 +181,14 @@ def export(
     seen, unseen = (_three(map(measure, each)) for each in schedules)
     longest = _three(float(schedule.wait.max()) for schedule in schedules[1])
     return Exported(str(policy), str(measure), best, seen, unseen, longest)
+
+
+def _sign(measure: Objective) -> float:
+    return -1.0 if measure.better == "higher" else 1.0
+
+
+def _short(loss: float) -> str:
+    return f"{abs(loss):.1f} % {'worse' if loss > 0 else 'better'}"
 
 
 def _three(values: Iterable[float]) -> tuple[float, float, float]:
