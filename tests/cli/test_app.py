@@ -288,5 +288,16 @@ def test_what_was_finished_before_ctrl_c_is_named(tmp_path, monkeypatch):
     for words in (["tune", "a", "--store", "r.sqlite"], ["tune", "a", "--store=r.sqlite"]):
         said = stopped_sentence(words)
         assert "is kept in 'r.sqlite', and the same command goes on from there" in said
+    assert "no half-written file is left" in stopped_sentence(["study", "run", "s.toml"])
+    for place in ("s.study/shard-1.json", "own/shard-1.json", "b.run/journal.jsonl"):
+        (tmp_path / place).parent.mkdir()
+        (tmp_path / place).touch()
+    for words, kept in (
+        (["study", "run", "s.toml", "--chunk", "1"], "s.study"),
+        (["study", "run", "x.toml", "--folder", "own"], "own"),
+        (["study", "run", "x.toml", "--folder=own"], "own"),
+        (["run", "--cores", "2", "b.txt"], "b.run"),
+    ):
+        assert f"is kept in '{kept}', and the same command goes on" in stopped_sentence(words)
     (tmp_path / "t.csv.unfinished").touch()
     assert "'t.csv.unfinished'" in stopped_sentence(["sweep", "a", "--out", "t.csv"])

@@ -24,7 +24,7 @@ def stopped_sentence(words: Sequence[str]) -> str:
     words
         The words of the command.
     """
-    kept = _record(words)
+    kept = _record(words) or _folder(words)
     if kept is None:
         return "stopped before it was done; no half-written file is left."
     return (
@@ -47,6 +47,20 @@ def _record(words: Sequence[str]) -> Path | None:
             if path.name and path.exists():
                 return path
     return None
+
+
+def _folder(words: Sequence[str]) -> Path | None:
+    """Return the folder of a study, or of a run of bags, where it is there."""
+    if list(words[:2]) == ["study", "run"]:
+        ending, inside = ".study", "shard-*.json"
+    elif words and words[0] == "run":
+        ending, inside = ".run", "journal.jsonl"
+    else:
+        return None
+    # Named, or beside the file that is named; no other word has such a folder.
+    places = [Path(word.removeprefix("--folder=")) for word in words if word]
+    places += [place.with_suffix(ending) for place in places if place.name]
+    return next((place for place in places if any(place.glob(inside))), None)
 
 
 def end_soon_after_ctrl_c(words: Sequence[str]) -> None:
