@@ -60,7 +60,9 @@ def loaded_anew() -> Any:
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
         del sys.modules[name]
     importlib.invalidate_caches()
-    return importlib.import_module("tiny.part.kernels.caller").caller.load()
+    caller = importlib.import_module("tiny.part.kernels.caller").caller
+    caller.load()
+    return caller
 
 
 def came_from_the_cache(function: Any) -> bool:

@@ -19,6 +19,10 @@ def double(x: int) -> int:
     return 2 * x
 
 
+def first_of(numbers: Any) -> Any:
+    return numbers[0]
+
+
 @kernel
 def next_to(x: int) -> int:
     return x + 1
@@ -50,6 +54,19 @@ def test_loading_compiles_before_the_first_call_and_only_once() -> None:
         list(pool.map(lambda _: load(compiled), range(4)))
     assert compiled.signatures == [(int64,)]
     assert sum(compiled.stats.cache_misses.values()) <= 1
+
+
+def test_an_entry_that_is_loaded_while_another_thread_calls_it_converts_its_arguments() -> None:
+    """That thread has begun its call, and asks for the type of an argument, when it is loaded."""
+    of_frozen = entry(int64(types.Array(int64, 1, "C", readonly=True)), kept=False)(first_of)
+    asked = of_frozen.typeof_pyval
+
+    def loaded_meanwhile(value: Any) -> Any:
+        load(of_frozen)
+        return asked(value)
+
+    of_frozen.typeof_pyval = loaded_meanwhile
+    assert of_frozen(np.arange(3, 6)) == 3
 
 
 def test_an_entry_is_kept_on_disk_unless_that_is_switched_off() -> None:

@@ -279,6 +279,12 @@ def test_methods_have_the_papers_names_too():
         make_method("prob", rules=3)
 
 
+@pytest.mark.parametrize("wrong", [1, "fcfs", ("fcfs", 1)])
+def test_a_list_that_is_none_is_refused(wrong):
+    with pytest.raises(UsageError, match=r"orders of method 'dynp' is .* a list of texts"):
+        make_method("dynp", orders=wrong)
+
+
 def test_by_default_the_mean_wait_is_learned_for_and_nobody_starves(log):
     tuned = tune_for(log, cores=16, method=SMALL, seed=1)
     assert str(tuned.objective) == "mean_wait"

@@ -64,6 +64,12 @@ def test_who_may_not_be_steered_keeps_the_place(slurm):
     assert any("1 job keeps its place" in note for note in given.notes)
 
 
+def test_advice_says_that_steering_keeps_no_cores_free(slurm):
+    note = "steering sets an order, so no cores are kept free"
+    assert note in advice(look(), as_policy("group+easy+keep(share=0.3)")).notes
+    assert note not in advice(look(), as_policy("group+easy+keep(share=0)")).notes
+
+
 def test_options_out_of_range_are_refused(slurm):
     with pytest.raises(UsageError, match="hours"):
         advice(look(), as_policy("sjf"), hours=0)

@@ -160,9 +160,16 @@ def test_logs_that_are_scaled_in_another_way_have_a_table_of_their_own(runs, kep
     again.log = runs.log
     again.fixed()
     again.piece("pitts, all, seed 0", lambda: again._learned("pitts", "all", 0, TINY, "pitts"))
-    (row,) = (line for line in other_scalings(kept, tmp_path).splitlines() if "| CTC" in line)
-    assert "| scaling 1 |" in row
-    assert "(1 seed)" in row
+    gains, easy, _, learned = (
+        line for line in other_scalings(kept, tmp_path).splitlines() if "| CTC |" in line
+    )
+    assert "| scaling 1 |" in gains and "(1 seed)" in gains
+    assert easy.startswith("| scaling 1 | CTC | EASY | 0.00 |")
+    assert learned.startswith("| scaling 1 | CTC | PITTS |")
+    again.piece("race, all, seed 0", lambda: again._learned("pitts", "all", 0, TINY, "pitts"))
+    text = other_scalings(kept, tmp_path)
+    assert "Extensions of ours there" in text
+    assert "| scaling 1 | CTC | tune, as it is |" in text
 
 
 def test_what_is_learned_again_each_month_is_counted_for_each_method(kept):

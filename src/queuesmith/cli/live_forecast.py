@@ -13,7 +13,7 @@ from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
 from queuesmith.cli.live_options import JournalFolder, LookOptions
 from queuesmith.cli.options import FormatOption, Quiet, Seed, with_options
-from queuesmith.cli.output import Format, print_rows, progress, tell
+from queuesmith.cli.output import Format, print_rows, progress, tell, tell_changes
 from queuesmith.cli.trust import Trust, chosen_policy
 
 if TYPE_CHECKING:
@@ -220,6 +220,7 @@ def backtest(
     from queuesmith.workload.files import read
 
     jobs = read(log)
+    tell_changes(jobs, quiet=quiet)
     size = cores or jobs.machine_cores
     if size is None:
         raise UsageError(f"'{log}' does not say how many cores there were. Give --cores.")

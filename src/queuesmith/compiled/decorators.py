@@ -15,7 +15,7 @@ from typing import Any
 from queuesmith.base.notices import tell
 from queuesmith.compiled import durations
 from queuesmith.compiled.cache import cache_folder, is_kernel_source
-from queuesmith.compiled.inside_numba import Entry, Kernel, config, counting
+from queuesmith.compiled.inside_numba import Entry, Kernel, NotLoaded, config, counting
 
 #: All entries of kernel files that are imported, by module and name.
 ENTRIES: dict[str, Entry] = {}
@@ -48,7 +48,7 @@ def entry(
             return function
         name = f"{function.__module__}.{function.__qualname__}"
         file = function.__code__.co_filename
-        made = Entry(
+        made = (Entry if signature is None else NotLoaded)(
             function,
             signature,
             folder=lambda: cache_folder(file) if kept else None,

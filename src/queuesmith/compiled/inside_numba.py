@@ -222,17 +222,10 @@ class Entry(CPUDispatcher):
         options = {"nopython": True, "nogil": True} | options
         super().__init__(function, targetoptions=options, pipeline_class=self._announcing)
         self.signature, self.folder, self.begun, self.compiled = signature, folder, begun, compiled
-        self.loaded = self.placed = False
-        self.loading = threading.Lock()
+        self.placed = False
 
-    def load(self) -> Entry:
-        """Compile it for its signature, or load it from disk; return it."""
-        with self.loading:
-            if not self.loaded and self.signature is not None:
-                self.compile(self.signature)
-                self.disable_compile()
-                self.loaded = True
-        return self
+    def load(self) -> None:
+        """Do nothing: either this has been done, or only a call tells the types."""
 
     def compile(self, sig: Any) -> Any:
         """Compile it for some types, or load that from disk."""
@@ -243,12 +236,6 @@ class Entry(CPUDispatcher):
                 _keep(self, folder)
         with global_compiler_lock, refreshing_once():
             return super().compile(sig)
-
-    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
-        """Return what is to be called where no machine code fits the arguments yet."""
-        if self.loaded or self.signature is None:
-            return super()._compile_for_args(*arguments, **named)
-        return self.load()
 
     def typeof_pyval(self, val: Any) -> Any:
         """Return the type of an argument that was not met before.
@@ -261,6 +248,32 @@ class Entry(CPUDispatcher):
 
     def _announcing(self, *arguments: Any) -> Any:
         return _AnnouncingCompiler(self, *arguments)
+
+
+class NotLoaded(Entry):
+    """An entry with a signature, before it is compiled or loaded from disk; then it is an entry.
+
+    Numba makes up its mind at the beginning of a call whether arguments must fit exactly, as they
+    must while it may compile. A thread that then waits for another to load the entry would be
+    refused what others are not. So nothing is called that is not loaded.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.loading = threading.Lock()
+
+    def load(self) -> None:
+        """Compile it for its signature, or load it from disk."""
+        with self.loading:
+            if isinstance(self, NotLoaded):
+                self.compile(self.signature)
+                self.disable_compile()
+                self.__class__ = Entry  # type: ignore[assignment]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Load it, and call it."""
+        self.load()
+        return self(*arguments)  # as an entry
 
 
 class _AnnouncingCompiler(_WholeCompiler):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
 from queuesmith.learning.cma_search import Cma
 from queuesmith.learning.coevolution import Coevolution
@@ -69,6 +70,13 @@ def method_of_policy(policy: str, **parameters: Any) -> Method:
 def configured(kind: type[Method], **parameters: Any) -> Method:
     """Return a method of a kind with some of its parameters set; none may be unknown to it."""
     names = [field.name for field in fields(kind)]
-    for parameter in parameters:
+    for parameter, value in parameters.items():
         known(f"parameter of method '{kind.name}' called", parameter, names)
+        if isinstance(getattr(kind, parameter, None), tuple):
+            _check_texts(f"{parameter} of method '{kind.name}'", value)
     return kind(**parameters)
+
+
+def _check_texts(name: str, value: Any) -> None:
+    if not isinstance(value, tuple | list) or not all(isinstance(each, str) for each in value):
+        raise UsageError(f"{name} is {value!r}, but it must be a list of texts. Correct it.")

@@ -26,7 +26,7 @@ from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import Runtime, moment_of_nodes
 from queuesmith.live.ordering import wanted_order
 from queuesmith.live.state import ClusterState
-from queuesmith.policy import AnyPolicy
+from queuesmith.policy import AnyPolicy, Policy
 
 DIVIDED_BY = ("user", "account", "partition", "qos")
 #: How Slurm itself goes on from here: its own schedulers, in the order that the jobs stand in.
@@ -174,6 +174,8 @@ def advice(
     if fixed:
         keep = so_many(fixed, "job keeps its place", "jobs keep their places")
         notes = (*notes, f"{keep}: not to be steered")
+    if isinstance(policy, Policy) and policy.keep is not None and policy.keep.share > 0:
+        notes = (*notes, "steering sets an order, so no cores are kept free")
     changes = tuple(changes_for(jobs))
     return Advice(policy, today, wanted, changes, starts, state.now, hours, by, notes)
 

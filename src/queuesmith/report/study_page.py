@@ -109,6 +109,7 @@ def _facts(results: Results, command: str | None) -> str:
     }
     items = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in facts.items())
     notes = [f"Note on {change}." for change in results.changes[:MOST_ROWS]]
+    notes += _cut("notes", len(results.changes))
     if results.without_value:
         notes.append(
             f"{so_many(len(results.without_value), 'unit has', 'units have')} no value, the first "
@@ -130,13 +131,22 @@ def _metric(results: Results, metric: str) -> Content:
         ranking = rank_policies(results, metric)
     except UsageError as error:
         return f"<p>{escape(str(error))}</p>"
+    rows = _by_log(results, metric)
     return [
         f'<p class="verdict">{escape(verdict(ranking))}</p>',
         draw_ranks(ranking),
         html_rows(ranking.rows()),
         f'<p class="note">{escape(_note(ranking))}</p>',
-        html_rows(_by_log(results, metric)[:MOST_ROWS]),
+        html_rows(rows[:MOST_ROWS]),
+        *(f'<p class="note">{escape(each)}</p>' for each in _cut("rows", len(rows))),
     ]
+
+
+def _cut(what: str, count: int) -> list[str]:
+    """Say what is not shown; nothing where all is."""
+    if count <= MOST_ROWS:
+        return []
+    return [f"Of {count:,} {what} the first {MOST_ROWS} are shown; study table has all values."]
 
 
 def verdict(ranking: Ranking) -> str:
