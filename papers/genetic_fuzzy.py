@@ -16,6 +16,7 @@ from pathlib import Path
 from papers.genetic_fuzzy_approaches import APPROACHES, find_approach, parse_settings
 from papers.genetic_fuzzy_claims import claims
 from papers.genetic_fuzzy_course import courses
+from papers.genetic_fuzzy_draws import more_draws
 from papers.genetic_fuzzy_figures import draw_figures
 from papers.genetic_fuzzy_logs import AT_HAND, LOGS, Scaling
 from papers.genetic_fuzzy_price import cost, extensions, held_out, missing, waits
@@ -122,6 +123,7 @@ def report(results: Sequence[Results], kept: KeptPieces, fronts: Path) -> str:
         jobs_after_scaling(results),
         improvements(results),
         rivals(results),
+        more_draws(results, kept),
         utilization(results),
         groups(results),
         front_distance(results),

@@ -102,7 +102,7 @@ def rivals(results: Sequence[Results]) -> str:
         "*The paper, section 5: PROB improves f by 10 % on average, KTH apart; both genetic "
         "systems outperform it; CCA is a little better than PITTS on CTC.* Per cent over EASY, "
         "median and range. *Within the seeds*: the ranges overlap, so that other seeds may say the "
-        "opposite. Why PROB gains less here was not examined."
+        "opposite."
     )
     return section("PROB, PITTS and CCA", note, rows)
 

@@ -2,6 +2,7 @@ import pytest
 from papers.genetic_fuzzy_approaches import APPROACHES, parse_settings
 from papers.genetic_fuzzy_claims import claims
 from papers.genetic_fuzzy_course import courses
+from papers.genetic_fuzzy_draws import more_draws
 from papers.genetic_fuzzy_logs import PAPER_JOBS, Scaling
 from papers.genetic_fuzzy_paper import TABLE_4
 from papers.genetic_fuzzy_price import extensions, held_out, missing, waits
@@ -13,7 +14,7 @@ from papers.genetic_fuzzy_tables import improvements, rivals
 from papers.kept_pieces import KeptPieces
 
 import queuesmith as qs
-from papers import genetic_fuzzy, genetic_fuzzy_logs
+from papers import genetic_fuzzy, genetic_fuzzy_draws, genetic_fuzzy_logs
 from queuesmith.base.errors import UsageError
 
 CORES = 256
@@ -170,6 +171,17 @@ def test_logs_that_are_scaled_in_another_way_have_a_table_of_their_own(runs, kep
     text = other_scalings(kept, tmp_path)
     assert "Extensions of ours there" in text
     assert "| scaling 1 | CTC | tune, as it is |" in text
+
+
+def test_prob_with_more_draws_stands_beside_the_papers(runs, kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(genetic_fuzzy_draws, "MORE", 1)
+    runs.fixed()
+    assert more_draws(kept_results(kept, tmp_path, Scaling()), kept) == ""
+    runs.learned("prob", "all", 3, {"participations": 1})
+    text = more_draws(kept_results(kept, tmp_path, Scaling()), kept)
+    assert "| log | PROB, 650 rule bases drawn | 13 drawn |" in text
+    assert "| CTC | - |" in text and "(1 seed)" in text
+    assert "CTC alone: 9.47 %" in text
 
 
 def test_what_is_learned_again_each_month_is_counted_for_each_method(kept):
