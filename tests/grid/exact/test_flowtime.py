@@ -27,6 +27,12 @@ def test_the_least_flowtime_is_that_of_all_mappings(matrix: EtcMatrix) -> None:
     assert plain_flowtime_bound(matrix) <= best * (1 + 1e-9)
 
 
+def test_the_plain_bound_is_the_least_flowtime_where_machines_differ_in_speed_alone() -> None:
+    rng = np.random.default_rng(0)
+    matrix = EtcMatrix(np.outer(rng.uniform(1, 100, 90), [1.0, 1.5, 4.0]), [2.0, 2.0, 2.0])
+    assert plain_flowtime_bound(matrix) == pytest.approx(least_weighted(matrix).value, rel=1e-12)
+
+
 @settings(max_examples=30, deadline=None)
 @given(tiny_instances(), st.floats(0.0, 3.0), st.floats(0.1, 2.0))
 def test_the_least_weighted_sum_is_that_of_all_mappings(

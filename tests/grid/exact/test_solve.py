@@ -118,6 +118,32 @@ def test_too_many_columns_for_the_solvers_are_only_searched(
     assert found.lower_bound == pytest.approx(found.facts["lp_bound"])
 
 
+@pytest.mark.parametrize("objective", ["flowtime", "simultaneous"])
+def test_no_assignment_is_begun_that_would_outlast_the_time(
+    monkeypatch: pytest.MonkeyPatch, objective: str
+) -> None:
+    monkeypatch.setattr(flowtime_module, "SMALL", 20)
+    monkeypatch.setattr(flowtime_module, "PROBE_JOBS", 10)
+    matrix = _random()
+    monkeypatch.setattr(flowtime_module, "GROWTH", -99.0)
+    quick = solve_exact(matrix, objective, seconds=0.5)
+    monkeypatch.setattr(flowtime_module, "GROWTH", 99.0)
+    slow = solve_exact(matrix, objective, seconds=0.5)
+    assert "assignment" not in quick.facts
+    assert "not begun" in slow.facts["assignment"]
+    assert slow.lower_bound is not None
+    assert quick.lower_bound is not None
+    assert slow.lower_bound <= quick.lower_bound <= value_of(slow) * (1 + 1e-9)
+
+
+def test_the_time_of_an_assignment_is_foretold_from_a_part_of_the_jobs() -> None:
+    matrix = _random(1_000, 8)
+    foretold = flowtime_module.assignment_seconds(matrix)
+    began = time.perf_counter()
+    flowtime_module.least_weighted(matrix)
+    assert 0.02 < foretold / (time.perf_counter() - began) < 50
+
+
 def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flowtime_module, "MOST_CELLS", 10)
     matrix = _random()

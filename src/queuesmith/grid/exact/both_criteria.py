@@ -12,7 +12,7 @@ from queuesmith.grid.etc.mapping import Machines
 from queuesmith.grid.etc.mapping import flowtime as flowtime_of
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.exact.bounds import Bound
-from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
+from queuesmith.grid.exact.flowtime import assignable_within, least_weighted, plain_flowtime_bound
 from queuesmith.grid.exact.pair_search import Both, polish_both
 from queuesmith.grid.exact.run import ExactRun
 
@@ -43,23 +43,29 @@ def bound_both(
     seconds: float,
     rounds: int = 40,
     makespan: float = 0.0,
+    most: float | None = None,
 ) -> PricedBound:
     """Bound ``flow * flowtime + late * makespan`` from below.
 
     With prices of the machines, together ``late``, in place of the makespan, the least weighted
     sum is a linear assignment. Prices of machines that finish late are raised round by round. It
     is never below the two least values apart; ``makespan`` is what else is proven of the makespan.
+    No assignment is begun that would likely end after ``most`` seconds, by default ``seconds``;
+    without any, the bound is a plain one.
     """
-    span = max(bound.value, makespan)
-    if not can_assign(matrix):
+    span, began = max(bound.value, makespan), time.perf_counter()
+    ends, latest = began + seconds, began + (seconds if most is None else most)
+    if not assignable_within(matrix, latest - began):
         return PricedBound(aim.late * span + aim.flow * plain_flowtime_bound(matrix), ())
-    ends = time.perf_counter() + seconds
+    begun = time.perf_counter()
     shortest = least_weighted(matrix)
+    each = time.perf_counter() - begun
     price = np.maximum(bound.price, 1e-9)
     best = (aim.late * span + aim.flow * shortest.value) * (1 - 1e-12)
     mappings = [shortest.machine]
     for turn in range(rounds):
-        if time.perf_counter() > ends:
+        now = time.perf_counter()
+        if now > ends or now + each > latest:
             break
         price = price / price.sum()
         found = least_weighted(matrix, flow=aim.flow, price=aim.late * price)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ from queuesmith.solving.libraries import solver_library
 
 #: Linear assignments of more cells (jobs times positions) are not begun.
 MOST_CELLS = 20_000_000
+#: With more jobs than this, the time of an assignment is estimated before it is begun ...
+SMALL = 600
+#: ... from that of so many of them, by this power of the number of jobs, as measured.
+PROBE_JOBS, GROWTH = 400, 3.25
 
 
 class Weighted(NamedTuple):
@@ -54,9 +59,45 @@ def can_assign(matrix: EtcMatrix) -> bool:
     return matrix.jobs * int(_likely_positions(matrix).sum()) <= MOST_CELLS
 
 
+def assignment_seconds(matrix: EtcMatrix) -> float:
+    """Return about how long the linear assignment takes, from that of a part of the jobs."""
+    solver_library("scipy.optimize")  # whose import would be measured, too
+    part = np.linspace(0, matrix.jobs - 1, PROBE_JOBS).astype(np.int64)
+    few = EtcMatrix(matrix.times[part], matrix.ready)
+    began = time.perf_counter()
+    least_weighted(few)
+    spent = time.perf_counter() - began
+    return float(spent * (matrix.jobs / PROBE_JOBS) ** GROWTH)
+
+
+def assignable_within(matrix: EtcMatrix, seconds: float) -> bool:
+    """Return whether the linear assignment fits into memory, and likely into so many seconds.
+
+    Once begun it cannot be stopped. That of a small instance is always worth its while.
+    """
+    if not can_assign(matrix):
+        return False
+    return matrix.jobs <= SMALL or assignment_seconds(matrix) <= seconds
+
+
 def plain_flowtime_bound(matrix: EtcMatrix) -> float:
-    """Return the flowtime if every job had all machines to itself."""
-    return math.fsum((matrix.ready + matrix.times).min(axis=1)) * (1 - 4 * ROUNDING)
+    """Return what no flowtime is below, at once: jobs alone, or on machines that differ in speed.
+
+    Every job takes at least its least time, times how much slower a machine is than that for the
+    job that suits it best. With such times the least flowtime is known: the longest jobs go to the
+    cheapest positions, the k-th from the end of a machine costing k times its slowness.
+    """
+    alone = math.fsum((matrix.ready + matrix.times).min(axis=1))
+    least = matrix.times.min(axis=1)
+    slowness = (matrix.times / least[:, None]).min(axis=0)
+    limit = (matrix.jobs + matrix.machines) / (1 / slowness).sum()  # so many positions are below
+    depth = np.floor(limit / slowness).astype(np.int64)
+    costs = np.sort(
+        np.concatenate([one * _places(k) for one, k in zip(slowness, depth, strict=True) if k])
+    )
+    together = math.fsum(np.sort(least)[::-1] * costs[: matrix.jobs])
+    ready = matrix.jobs * float(matrix.ready.min())
+    return max(alone, together + ready) * (1 - 8 * ROUNDING)
 
 
 def _assign(
@@ -65,7 +106,7 @@ def _assign(
     """Assign jobs to the positions given; None where they do not suffice."""
     linear_sum_assignment = solver_library("scipy.optimize").linear_sum_assignment
     owner = np.repeat(np.arange(matrix.machines), depth)
-    position = np.concatenate([np.arange(1, count + 1) for count in depth])
+    position = np.concatenate([_places(count) for count in depth])
     costs = matrix.times[:, owner] * (flow * position + weights[owner])
     costs += flow * matrix.ready[owner]
     try:
@@ -92,3 +133,8 @@ def _check_size(matrix: EtcMatrix, positions: int) -> None:
             f"instance '{matrix.name}' needs {matrix.jobs * positions:,} cells for its linear "
             f"assignment, but at most {4 * MOST_CELLS:,} fit. Use the method ga."
         )
+
+
+def _places(count: int) -> NDArray[np.int64]:
+    """Number the positions of a machine, from its end."""
+    return np.arange(1, count + 1)

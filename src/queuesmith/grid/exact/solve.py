@@ -14,7 +14,7 @@ from queuesmith.grid.etc.mapping import flowtime, machine_of, matrix_of
 from queuesmith.grid.etc.matrix import EtcMatrix
 from queuesmith.grid.etc.measures import MAKESPAN_WEIGHT
 from queuesmith.grid.exact.both_criteria import bound_both, capped, polish, value_both
-from queuesmith.grid.exact.flowtime import can_assign, least_weighted, plain_flowtime_bound
+from queuesmith.grid.exact.flowtime import assignable_within, least_weighted, plain_flowtime_bound
 from queuesmith.grid.exact.kernels.both import anneal_both
 from queuesmith.grid.exact.kernels.columns import anneal_columns
 from queuesmith.grid.exact.kernels.prices import divide_jobs
@@ -26,6 +26,9 @@ from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Report
 from queuesmith.solving.libraries import solver_library
 from queuesmith.solving.status import TOLERANCE
+
+#: What is told where the bound is a plain one.
+NOT_ASSIGNED = "not begun: it would take more memory or seconds than there are"
 
 
 def solve_exact(
@@ -85,11 +88,12 @@ def _solve_makespan(request: ExactRequest) -> Schedule:
 
 
 def _solve_flowtime(request: ExactRequest) -> Schedule:
-    """Assign jobs to positions; where that is too large, anneal and give a simple bound."""
+    """Assign jobs to positions; where that is too large or slow, anneal, with a simple bound."""
     matrix, run = request.matrix, new_run(request)
-    if can_assign(matrix):
+    if assignable_within(matrix, run.incumbent.left):
         best = least_weighted(matrix)
         return run.schedule("flowtime", best.machine, best.value)
+    run.incumbent.facts["assignment"] = NOT_ASSIGNED
     aim = Both(1.0, 0.0, 0.0)
     machine = polish(run, aim, run.incumbent.best, run.incumbent.left)
     return run.schedule("flowtime", machine, plain_flowtime_bound(matrix))
@@ -103,8 +107,15 @@ def _solve_simultaneous(request: ExactRequest) -> Schedule:
     aim = Both((1 - MAKESPAN_WEIGHT) / matrix.machines, MAKESPAN_WEIGHT, 0.0)
     starts = [run.incumbent.best, *([] if start is None else [machine_of(start)])]
     began = time.perf_counter()
-    priced = bound_both(matrix, aim, run.bound, seconds=0.2 * seconds, makespan=run.incumbent.bound)
+    priced = bound_both(
+        *(matrix, aim, run.bound),
+        seconds=0.2 * seconds,
+        makespan=run.incumbent.bound,
+        most=run.incumbent.left,
+    )
     run.incumbent.took["both_bound"] = time.perf_counter() - began
+    if not priced.mappings:
+        run.incumbent.facts["assignment"] = NOT_ASSIGNED
     best = min([*starts, *priced.mappings], key=lambda machine: value_both(matrix, aim, machine))
     if value_both(matrix, aim, best) > priced.value * (1 + TOLERANCE):
         best = polish(run, aim, best, run.incumbent.left)

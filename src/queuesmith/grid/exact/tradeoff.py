@@ -204,6 +204,6 @@ def _lines(
     for weight in np.geomspace(0.1, 100, max(points // 2, 2)):
         aim = Both(1.0, float(weight * rise / run), 0.0)
         if aim.late > 0:
-            proven = bound_both(matrix, aim, bound, seconds=0.5 * share, rounds=12).value
-            lines.append(ProvenLine(aim.flow, aim.late, proven))
+            proven = bound_both(matrix, aim, bound, seconds=0.5 * share, rounds=12, most=share)
+            lines.append(ProvenLine(aim.flow, aim.late, proven.value))
     return tuple(lines)
