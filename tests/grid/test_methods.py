@@ -139,11 +139,14 @@ def test_a_preset_is_kept_where_the_method_is_chosen():
         map_jobs(matrix, options=MapOptions(preset="none"))
 
 
-def test_a_preset_of_a_method_that_has_none_is_refused_but_not_in_a_comparison():
+def test_a_preset_that_no_method_takes_is_refused_also_in_a_comparison():
     matrix, options = generate_etc("u_i_hilo", 5, 2, seed=1), MapOptions(preset="braun")
     with pytest.raises(UsageError, match="preset is braun, but method 'mct' has none"):
         map_jobs(matrix, "mct", options)
-    assert len(compare_methods([matrix], ["mct", "met"], options)) == 2
+    with pytest.raises(UsageError, match="not among the methods mct, met"):
+        compare_methods([matrix], ["mct", "met"], options)
+    with_ga = MapOptions(preset="braun", generations=1)
+    assert len(compare_methods([matrix], ["mct", "ga"], with_ga)) == 2
 
 
 def test_an_inconsistent_instance_is_told_from_a_consistent_one():

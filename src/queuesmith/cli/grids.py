@@ -318,6 +318,7 @@ def dynamic(
 ) -> None:
     """Replay arriving jobs on machines that join and leave, mapped every so often."""
     from queuesmith.grid.dynamic import Trigger, compare_dynamic, replay_facts
+    from queuesmith.grid.methods import check_genetic_options
 
     check_targets(report)
     if log is None:
@@ -333,6 +334,7 @@ def dynamic(
             f"--report is given with --loads {loads}, but a report is about one load. "
             "Give for example --loads 0.9."
         )
+    check_genetic_options(names(methods), options, takers=("ga", "auto"))
     chosen = {name: _mapper(name, options) for name in names(methods)}
     found: list[Schedule] = []
     with progress("replaying the grid", quiet=quiet) as done:

@@ -179,6 +179,19 @@ def _flowtime_bound(matrix: EtcMatrix) -> float:
     return plain_flowtime_bound(matrix)
 
 
+def check_genetic_options(
+    methods: Sequence[str], options: MapOptions, takers: Sequence[str]
+) -> None:
+    """Refuse what only ga knows where no method takes it: it would have no effect."""
+    for what in GENETIC_OPTIONS if not set(takers) & set(methods) else ():
+        asked = getattr(options, what)
+        if asked != getattr(MapOptions, what):
+            raise UsageError(
+                f"{what} is {asked}, but it is for ga, which is not among the methods "
+                f"{', '.join(methods)}. Leave it out, or add ga."
+            )
+
+
 def compare_methods(
     matrices: Sequence[EtcMatrix],
     methods: Sequence[str],
@@ -191,6 +204,7 @@ def compare_methods(
     A bound that one method proves for an instance holds for all its mappings.
     """
     chosen = options or MapOptions()
+    check_genetic_options(methods, chosen, takers=("ga",))
     others = replace(chosen, **{what: getattr(MapOptions, what) for what in GENETIC_OPTIONS})
     for method in methods:
         check_method(method, chosen if method == "ga" else others)
