@@ -117,7 +117,7 @@ def test_leaving_stops_the_replays_that_still_run(jobs, monkeypatch):
 
 
 def test_bad_input_is_answered(jobs):
-    with pytest.raises(UsageError, match="workers is 0, but it must be at least 1"):
+    with pytest.raises(UsageError, match="workers is 0, but it must be a whole number"):
         Evaluator(jobs, CLUSTER, workers=0)
     with pytest.raises(ClusterError, match="does not say how many cores its machine has"):
         Evaluator(jobs)

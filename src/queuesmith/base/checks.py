@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from queuesmith.base.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
+
+Kind = TypeVar("Kind")
 
 
 def whole_number(name: str, value: int, least: int, way_out: str) -> int:
@@ -37,6 +40,15 @@ def positive(name: str, value: float, way_out: str) -> float:
     if not _is_real(value) or not 0 < float(value) < math.inf:
         raise UsageError(f"{name} is {value!r}, but it must be a number above 0. {way_out}")
     return float(value)
+
+
+def of_kind(name: str, value: object, kind: type[Kind], way_out: str) -> Kind:
+    """Return ``value``, or say that it is of another kind than is wanted."""
+    if isinstance(value, kind):
+        return value
+    plain = value is None or isinstance(value, (str, Path, int, float))
+    shown = repr(value) if plain else f"of the kind {type(value).__name__}"
+    raise UsageError(f"{name} is {shown}, but it must be of the kind {kind.__name__}. {way_out}")
 
 
 def seeded(seed: int) -> np.random.Generator:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from queuesmith.cluster.machine import AlikeCores
 from queuesmith.workload import Workload
 from queuesmith.workload.columns import LARGEST_WIDTH
 from queuesmith.workload.sacct import peak_cores
+from queuesmith.workload.workload import checked_workload
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Cluster(AlikeCores):
         return broken
 
     def __post_init__(self) -> None:
-        if isinstance(self.cores, bool) or int(self.cores) != self.cores:
+        if not _is_whole(self.cores):
             raise ClusterError(
                 f"cluster '{self.name}' has {self.cores!r} cores, but a number of cores is whole. "
                 "Give a whole number."
@@ -72,8 +75,15 @@ class Cluster(AlikeCores):
                     )
 
 
+def _is_whole(cores: object) -> bool:
+    """Return whether a number of cores is one, and whole; 64.0 is."""
+    is_number = isinstance(cores, Real) and not isinstance(cores, bool)
+    return is_number and math.isfinite(cores) and int(cores) == cores
+
+
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:
     """Return the cluster that is meant: given, made of a number of cores, or the log's own."""
+    checked_workload(workload)
     if cluster is not None and not isinstance(cluster, Cluster):
         raise ClusterError(
             f"the machine is {cluster!r}, but it must be a Cluster. Give Cluster(...), a number as "

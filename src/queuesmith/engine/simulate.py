@@ -37,6 +37,7 @@ from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import Request
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import has_dependencies
+from queuesmith.workload.workload import checked_workload
 
 
 def simulate(
@@ -79,6 +80,7 @@ def as_machine(
     workload: Workload, cluster: Cluster | NodeCluster | None, cores: int | None
 ) -> Cluster | NodeCluster:
     """Return the machine that is meant: one of nodes as it is, or else as `as_cluster` does."""
+    checked_workload(workload)
     if isinstance(cluster, NodeCluster) and cores in (None, cluster.cores):
         return cluster
     if isinstance(cluster, NodeCluster):

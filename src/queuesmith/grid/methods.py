@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
 from queuesmith.grid.choosing import choose_method
@@ -51,6 +52,7 @@ def map_jobs(
     >>> map_jobs(EtcMatrix([[3, 4], [2, 5], [4, 4]]), "min-min").lower_bound > 0
     True
     """
+    of_kind("the matrix", matrix, EtcMatrix, "Make one of an array of times: EtcMatrix(times).")
     chosen = options or MapOptions()
     check_method(method, chosen)
     report = progress or (lambda share: None)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import whole_number
 from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import MetricError
 from queuesmith.base.words import so_many
@@ -116,10 +118,13 @@ def confidence(
     bound
         The bound of the bounded slowdown in seconds; an :class:`Objective` brings its own.
     """
-    if not 0 < level < 1:
-        raise MetricError(f"the level is {level}, but it lies between 0 and 1. Give 0.95.")
-    if resamples < 1:
-        raise MetricError(f"{resamples} resamples are asked for; take at least 1. Give 1000.")
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise MetricError(f"the level is {level!r}, but it lies between 0 and 1. Give 0.95.")
+    if not isinstance(resamples, Integral) or resamples < 1:
+        raise MetricError(
+            f"{resamples!r} resamples are asked for; take at least 1, a whole number. Give 1000."
+        )
+    whole_number("the seed", seed, 0, "Give for example 0.")
     if not isinstance(expression, Objective):
         expression = Objective(expression, bound=bound)
     value = expression(schedule)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -328,9 +329,9 @@ def _lasting(seconds: Any, schedule: Schedule) -> float:
 
 def checked_bound(bound: float) -> float:
     """Return the bound of the bounded slowdown; an error unless it is above 0."""
-    if not 0 < bound < float("inf"):
+    if not isinstance(bound, Real) or not 0 < bound < float("inf"):
         raise MetricError(
-            f"the bound of the bounded slowdown is {bound}, but it must be above 0 s. "
+            f"the bound of the bounded slowdown is {bound!r}, but it must be above 0 s. "
             "Give for example 10."
         )
     return float(bound)

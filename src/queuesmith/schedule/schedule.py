@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.times import Times, frozen
 from queuesmith.solving.status import Proof, Status
 from queuesmith.workload import Workload
+from queuesmith.workload.workload import checked_workload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +80,7 @@ class Schedule:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        checked_workload(self.workload)
         real = self.own_end is not None
         for column in ("start", "own_end", "own_submit"):
             if getattr(self, column) is not None:
@@ -229,10 +232,12 @@ class Schedule:
         warm_up, cool_down
             Shares of the span of submissions, from 0 up; together less than 1.
         """
-        if not (warm_up >= 0 and cool_down >= 0 and warm_up + cool_down < 1):
+        numbers = isinstance(warm_up, Real) and isinstance(cool_down, Real)
+        if not (numbers and warm_up >= 0 and cool_down >= 0 and warm_up + cool_down < 1):
             raise ScheduleError(
-                f"the warm-up is {warm_up} and the cool-down {cool_down}, but they must be shares "
-                "from 0 up that leave something between them. Give for example 0.05 and 0.05."
+                f"the warm-up is {warm_up!r} and the cool-down {cool_down!r}, but they must be "
+                "shares from 0 up that leave something between them. Give for example 0.05 and "
+                "0.05."
             )
         submit = self.workload.submit
         if not len(submit):
@@ -271,7 +276,7 @@ def history(workload: Workload, cluster: Machine | None = None) -> Schedule | No
 
     The log tells where its ``real_start`` is known for every job.
     """
-    real_start = workload.real_start
+    real_start = checked_workload(workload).real_start
     if real_start is None:
         return None
     if cluster is None:

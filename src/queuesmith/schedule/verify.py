@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.words import so_many
 from queuesmith.schedule.pieces import Pieces
@@ -45,6 +46,7 @@ def usage(schedule: Schedule) -> Usage:
 
 def violations(schedule: Schedule) -> list[str]:
     """Return a sentence for each rule that the schedule breaks; none where it is feasible."""
+    of_kind("the schedule", schedule, Schedule, "Give what simulate(...) returned.")
     rules = (_early, _endless, _wide, _overfull, _crowded, _incomplete, _uneven, _beyond_share)
     found = [sentence for rule in rules if (sentence := rule(schedule)) is not None]
     return [*found, *schedule.cluster.violations(schedule)]

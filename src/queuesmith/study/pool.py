@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Self, TypeVar
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.checks import whole_number
 from queuesmith.engine.simulate import Replay
 from queuesmith.schedule import Schedule
 
@@ -36,8 +36,8 @@ class Pool:
     def __init__(
         self, workers: int | None = None, *, cancel: Callable[[], None] = lambda: None
     ) -> None:
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers is {workers}, but it must be at least 1. Give 1 or more.")
+        if workers is not None:
+            whole_number("workers", workers, 1, "Give for example 2.")
         self.workers = workers or os.cpu_count() or 1
         self._cancel = cancel
         self._threads = ThreadPoolExecutor(max_workers=self.workers)

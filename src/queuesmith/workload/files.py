@@ -22,7 +22,7 @@ from queuesmith.workload.tables import (
     write_csv,
     write_parquet,
 )
-from queuesmith.workload.workload import Workload
+from queuesmith.workload.workload import Workload, checked_workload
 
 READERS: dict[str, Callable[..., Workload]] = {
     "swf": parse_swf,
@@ -131,7 +131,7 @@ def write(workload: Workload, path: AnyPath, format: str = "auto") -> None:
     format
         ``"swf"``, ``"csv"``, ``"parquet"``, or ``"auto"``: by the name of the file.
     """
-    WRITERS[_written_format(path, format)](workload, path)
+    WRITERS[_written_format(path, format)](checked_workload(workload), path)
 
 
 def check_writable(path: AnyPath) -> None:

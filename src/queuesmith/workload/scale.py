@@ -14,7 +14,7 @@ from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
 from queuesmith.workload.columns import LARGEST_WIDTH
 from queuesmith.workload.dependencies import AFTER, PRECEDING, THINK_TIME
-from queuesmith.workload.workload import Change, Ints, Workload
+from queuesmith.workload.workload import Change, Ints, Workload, checked_workload
 
 #: Columns that tell of the old machine or name jobs by their old ids; so do all ``real_...``.
 HISTORY = ("wait", PRECEDING, AFTER, THINK_TIME, "dependency")
@@ -43,6 +43,7 @@ def scale(
     widen
         The probability that a job becomes wider rather than being copied.
     """
+    checked_workload(workload)
     before = _size("from_cores", from_cores, "Give the size of the log's machine.")
     after = _size("to_cores", to_cores, "Give the size of the machine wanted.")
     share = number("widen", widen, 0, 1, "Give the share of jobs to widen, for example 0.5.")

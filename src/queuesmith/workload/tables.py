@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import whole_number
 from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.base.extras import extra_library
 from queuesmith.base.files import (
@@ -166,7 +167,9 @@ def from_frame(
     """
     names = column_names(map(str, frame.columns), name)
     columns = {each: _from_pandas(_as_seconds(frame.iloc[:, i])) for i, each in enumerate(names)}
-    facts = {} if cores is None else {"machine_cores": cores}
+    facts = {}
+    if cores is not None:
+        facts["machine_cores"] = whole_number("cores", cores, 1, "Give the size of the machine.")
     made = workload_of(columns, facts, name, overrun="raise", strict=False)
     return made.renamed(name)
 

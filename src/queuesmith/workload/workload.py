@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import did_you_mean
 from queuesmith.base.words import so_many
@@ -402,3 +403,9 @@ def task_cores(workload: Workload) -> Ints:
 
 def _from_parts(parts: dict[str, Any]) -> Workload:
     return Workload(**parts)
+
+
+def checked_workload(value: object) -> Workload:
+    """Return a workload, or say how to get one from what was given instead."""
+    way_out = "Read a file with read(...), make one of a pandas table with from_frame(...)."
+    return of_kind("the log", value, Workload, way_out)
