@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from queuesmith import lublin, simulate, verify
-from queuesmith.base.errors import UsageError
+from queuesmith import Cluster, lublin, simulate, verify
+from queuesmith.base.errors import ClusterError, UsageError
 from queuesmith.testing.twin_environment import TwinEpisode
 
 gymnasium = pytest.importorskip("gymnasium", reason="the environment needs queuesmith[gym]")
@@ -90,8 +90,38 @@ def test_steps_and_schedules_out_of_order_are_refused(log):
     environment.reset(seed=1)
     with pytest.raises(UsageError, match="not over yet"):
         environment.schedule  # noqa: B018
-    with pytest.raises(UsageError, match="must be from 0 to 397"):
+    with pytest.raises(UsageError, match="must be a whole number from 0 to 397"):
         environment.reset(options={"first": 398})
     played(environment, lambda mask: 0)
     with pytest.raises(UsageError, match="Call reset first"):
         environment.step(0)
+
+
+@pytest.mark.parametrize("first", [2.5, "a", -1, 10**6, float("nan"), [1]])
+def test_the_first_job_is_a_whole_number(log, first):
+    with pytest.raises(UsageError, match="must be a whole number from 0 to"):
+        SchedulingEnvironment(log, jobs=30).reset(options={"first": first})
+
+
+def test_an_option_of_reset_that_there_is_not_is_refused(log):
+    environment = SchedulingEnvironment(log, jobs=30)
+    with pytest.raises(UsageError, match="options have 'frist', but reset knows first"):
+        environment.reset(options={"frist": 3})
+    with pytest.raises(UsageError, match="options is of the kind list"):
+        environment.reset(options=[3])
+
+
+@pytest.mark.parametrize("action", [None, "a", 2.7, float("nan"), -5, [0, 1]])
+def test_an_action_is_a_whole_number(log, action):
+    environment = SchedulingEnvironment(log, jobs=30)
+    with pytest.raises(UsageError, match="no episode is under way"):
+        environment.step(0)
+    environment.reset(seed=1)
+    with pytest.raises(UsageError, match="must be a whole number from 0 up"):
+        environment.step(action)
+    environment.step(np.array(0))
+
+
+def test_windows_of_maintenance_are_refused_as_the_environment_does_not_know_them(log):
+    with pytest.raises(ClusterError, match="which the environment does not know"):
+        SchedulingEnvironment(log, Cluster(64, maintenance=((0, 100),)), jobs=30)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.checks import of_kind, positive, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.base.extras import extra_library
 from queuesmith.cluster import Cluster, as_cluster
+from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.environment.kernels import (
     CLOCK,
     FEATURES,
@@ -32,6 +35,7 @@ import gymnasium  # noqa: E402 (a word on how to get it comes first)
 
 Observation = NDArray[np.float32]
 BACKFILLS = ("none", "easy")
+HOW_TO_RESET = 'Give for example options={"first": 0}.'
 
 
 class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
@@ -78,7 +82,8 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
         backfill: str = "none",
         bound: float = DEFAULT_BOUND,
     ) -> None:
-        self.cluster = as_cluster(workload, cluster, cores)
+        machine = as_cluster(workload, cluster, cores)
+        self.cluster = check_no_maintenance(machine, "the environment")
         self.workload = workload.fitting(self.cluster.cores)
         self.jobs = whole_number("the number of jobs", jobs, 1, "Give for example 256.")
         whole_number("the window", window, 1, "Give for example 64.")
@@ -105,15 +110,7 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode at a random job, or at that of ``options={"first": 0}``."""
         super().reset(seed=seed)
-        latest = len(self.workload) - self.jobs
-        first = (options or {}).get("first")
-        if first is None:
-            first = int(self.np_random.integers(0, latest + 1))
-        if not 0 <= first <= latest:
-            raise UsageError(
-                f"the first job of the episode is number {first}, but it must be from 0 to "
-                f"{latest}. Give another."
-            )
+        first = self._chosen_first(options)
         self._first, self._episode = first, self._part(first)
         begin(self._episode, self._clock, self._lists, self.cluster.cores, self._seen)
         return self._seen.copy(), self._info()
@@ -122,8 +119,8 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
         """Start a waiting job as soon as there is room, and go on to the next choice."""
         waiting = int(self._clock[WAITING])
         if not waiting:
-            raise UsageError("the episode is over, so nobody waits. Call reset first.")
-        place = min(max(int(action), 0), waiting - 1, len(self._seen) - 1)
+            raise UsageError("no episode is under way, so nobody waits. Call reset first.")
+        place = min(_place(action), waiting - 1, len(self._seen) - 1)
         lost = step(
             self._episode,
             self._clock,
@@ -147,8 +144,36 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
         jobs = self.workload.select(places)
         return Schedule(jobs, self.cluster, start.copy(), "environment")
 
+    def _chosen_first(self, options: dict[str, Any] | None) -> int:
+        """Return the first job of an episode: the one asked for, or a random one."""
+        latest = len(self.workload) - self.jobs
+        asked = {} if options is None else of_kind("options", options, dict, HOW_TO_RESET)
+        if asked.keys() - {"first"}:
+            unknown = ", ".join(sorted(map(str, asked.keys() - {"first"})))
+            raise UsageError(f"options have '{unknown}', but reset knows first. {HOW_TO_RESET}")
+        first = asked.get("first")
+        if first is None:
+            return int(self.np_random.integers(0, latest + 1))
+        if not isinstance(first, Integral) or not 0 <= int(first) <= latest:
+            raise UsageError(
+                f"the first job of the episode is number {first!r}, but it must be a whole number "
+                f"from 0 to {latest}. Give another."
+            )
+        return int(first)
+
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._seen[:, THERE].astype(np.int8), "now": int(self._clock[NOW])}
 
     def _part(self, first: int) -> NDArray[np.int64]:
         return np.ascontiguousarray(self._table[:, first : first + self.jobs])
+
+
+def _place(action: np.int64 | int) -> int:
+    """Return the place that an action names."""
+    try:
+        place = index(action)
+    except TypeError:
+        place = -1
+    if place < 0:
+        raise UsageError(f"the action is {action!r}, but it must be a whole number from 0 up.")
+    return place
