@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import queuesmith as qs
+from queuesmith.testing import check_policy
 
 JOBS = qs.Workload(submit=[0, 5], runtime=[9, 9], walltime=[9, 9], cores=[1, 2], machine_cores=2)
 
@@ -67,3 +68,11 @@ def test_a_wrong_kind_gets_one_sentence(call, sentence):
 def test_a_table_of_pandas_is_the_way_to_a_log():
     frame = pd.DataFrame({"submit": [0, 5], "runtime": [9, 9], "cores": [1, 2]})
     assert qs.simulate(qs.from_frame(frame, cores=2)).start.tolist() == [0, 9]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"workloads": 0}, {"workloads": "a"}, {"jobs": 0}, {"jobs": -1}, {"seed": -1}]
+)
+def test_a_policy_is_not_said_to_be_right_on_no_workloads(wrong):
+    with pytest.raises(qs.QueuesmithError, match="must be a whole number of at least"):
+        check_policy("fcfs", **wrong)

@@ -75,7 +75,7 @@ class Cluster(AlikeCores):
                     )
 
 
-def _is_whole(cores: object) -> bool:
+def _is_whole(cores: float) -> bool:
     """Return whether a number of cores is one, and whole; 64.0 is."""
     is_number = isinstance(cores, Real) and not isinstance(cores, bool)
     return is_number and math.isfinite(cores) and int(cores) == cores

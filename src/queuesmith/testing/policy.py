@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from queuesmith.base.checks import seeded, whole_number
 from queuesmith.base.errors import PolicyError
 from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
@@ -37,7 +38,9 @@ def check_policy(
         The policy, so that the call can stand where the policy would.
     """
     checked = as_policy(policy)
-    rng = np.random.default_rng(seed)
+    whole_number("the number of workloads", workloads, 1, "Give for example 25.")
+    whole_number("the number of jobs", jobs, 1, "Give for example 40.")
+    rng = seeded(seed)
     for number in range(workloads):
         cluster = Cluster(int(rng.integers(1, 65)))
         workload = random_workload(rng, jobs, cluster.cores).renamed(f"random {number}")
