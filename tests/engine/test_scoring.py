@@ -437,3 +437,44 @@ def test_a_fixed_order_is_scored_for_few_jobs_as_for_many(mine, count):
     workload = Workload([0] * count, [3] * count, np.arange(count, 0, -1) + 3, [1] * count)
     start = simulate(workload, cores=1, policy=policy).start
     assert start.tolist() == [0] if count == 1 else [3, 0]
+
+
+WIDE_AND_LONG = Workload(
+    [0, 0, 1], [5, 5, 5], [10, 200_000, 3_000], [1, 64, 16], user=[0, 1, 2], group=[1, 1, 1]
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "job"),
+    [
+        ("def mine(job):\n    return job.walltime**3 * job.cores**3\n", "2 (submit 0"),
+        ("def mine(job):\n    return -(job.cores**3) * job.walltime**3 / 1e9\n", "2 (submit 0"),
+        ("def mine(job):\n    return 2**job.walltime\n", "2 (submit 0"),
+        ("def mine(job):\n    return 5 if job.cores < 64 else 1 << job.cores\n", "2 (submit 0"),
+        (
+            "def mine(job, now):\n    return (now - job.submit + job.walltime)**5\n",
+            "2 at second 5 (submit 0",
+        ),
+    ],
+)
+def test_an_order_whose_whole_numbers_are_beyond_64_bits_is_refused(mine, body, job):
+    policy = mine(body)
+    with pytest.raises(PolicyError) as caught:
+        simulate(WIDE_AND_LONG, Cluster(64), policy)
+    assert f"computes a whole number beyond 64 bits (9.2e18) for job {job}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def mine(job):\n    return float(job.walltime) ** 3 * job.cores**3\n",
+        "def mine(job):\n    return job.walltime**3.0 * job.cores**3\n",
+        "def mine(job):\n    return job.walltime**2 * job.cores**2\n",
+        "def mine(job):\n    return job.walltime % 7 - job.cores // 3 + abs(-job.id)\n",
+        "def mine(job, power=3):\n    return job.walltime**power * job.cores**power\n",
+        "def mine(job, now):\n    return (now - job.submit)**9\n",  # nobody waits so long
+        "def mine(job, now, machine):\n    return job.cores**9 / machine.cores - now\n",
+    ],
+)
+def test_an_order_whose_whole_numbers_have_64_bits_is_not_refused(mine, body):
+    verify(simulate(WIDE_AND_LONG, Cluster(64), mine(body)))

@@ -9,7 +9,7 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.cluster import NodeCluster
 from queuesmith.compiled import load
 from queuesmith.engine.asked import own_columns
-from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, DEPTH, EASY, STARTED
+from queuesmith.engine.kernels.constants import DEPTH, EASY, STARTED
 from queuesmith.engine.kernels.node_order_replay import run_fixed_on_nodes, run_queue_on_nodes
 from queuesmith.engine.kernels.node_state import (
     FIRST_PIECE,
@@ -22,7 +22,7 @@ from queuesmith.engine.kernels.strategy_queue import score_nobody
 from queuesmith.engine.node_packing import node_replay
 from queuesmith.engine.order_replay import BACKFILL_CODES, replay_under
 from queuesmith.engine.packing import Packed, frozen
-from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.engine.scoring import compile_scorer, parameter_values
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.reservations import RequestAnswer
@@ -66,9 +66,7 @@ class NodeOrderRun:
             rank = np.empty(0, np.int64) if self._rank is None else self._rank
             values = frozen(rank), self._scorer, parameter_values(order)
             run_queue_on_nodes(self._state, *values, cluster.cores, self._backfill)
-            bad = int(self.counters[BAD_JOB])
-            if bad >= 0:
-                raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
+            self._packed.check_scores(order, self.counters, self._state.start)
         check_all_started(self._state, self._packed.workload, cluster.name)
         return self._state.start  # type: ignore[no-any-return]
 

@@ -12,7 +12,6 @@ from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.blocks import LONG, new_blocks
 from queuesmith.engine.kernels.constants import (
     BAD_JOB,
-    BAD_TIME,
     CANCEL,
     CONSERVATIVE,
     DEPTH,
@@ -37,7 +36,7 @@ from queuesmith.engine.kernels.replay import most_running, new_replay
 from queuesmith.engine.kernels.reservations import new_reservations
 from queuesmith.engine.kernels.rising_replay import run_rising
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.engine.scoring import compile_scorer, parameter_values
 from queuesmith.policy.orders import rises
 from queuesmith.policy.policy import Policy
 from queuesmith.schedule.reservations import RequestAnswer
@@ -104,9 +103,7 @@ class OrderRun:
             load(run_rising)
             run_rising(self._replay, *scoring, self._manner, self._blocks)
             self._entry(self._replay, *scoring, self._manner)
-        bad = int(self.counters[BAD_JOB])
-        if bad >= 0:
-            raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
+        self._packed.check_scores(order, self.counters, self._replay.start)
         return self._replay.start  # type: ignore[no-any-return]
 
     def _cut_long_queues(self) -> None:

@@ -19,11 +19,12 @@ from queuesmith.cluster.limit_table import LimitTable
 from queuesmith.cluster.maintenance import as_one_node
 from queuesmith.cluster.requests import JobRequests, job_requests
 from queuesmith.engine.asked import asked_by, own_columns
-from queuesmith.engine.kernels.constants import NEVER
+from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME, NEVER
 from queuesmith.engine.kernels.line import jobs_by_rank, nothing_kept
 from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
-from queuesmith.engine.scoring import fixed_scores
+from queuesmith.engine.scoring import fixed_scores, not_a_number
+from queuesmith.engine.whole_numbers import check_whole_numbers
 from queuesmith.policy.keep import HOUR, Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
@@ -97,6 +98,17 @@ class Packed:
             return frozen(self._places(-scores, keep))
 
         return self._ranks.get(_rank_key(order, keep), make)
+
+    def check_scores(
+        self, order: Order, counters: NDArray[np.int64], start: NDArray[np.int64]
+    ) -> None:
+        """Raise where an order that changes with time gave a job no number, or a wrong one."""
+        bad = int(counters[BAD_JOB])
+        if bad >= 0:
+            raise not_a_number(order, self.jobs, bad, int(counters[BAD_TIME]))
+        own, asked = own_columns(self.log, [order]), asked_by(self.log, [order])
+        scored_at = np.maximum(start, self.jobs.submit)  # who never started was scored on arrival
+        check_whole_numbers(order, self.jobs, asked, own, scored_at, self.cluster.cores)
 
     def rank_at(self, order: Order, keep: Keep | None, now: int) -> NDArray[np.int64]:
         """Return each job's place at a moment, if it waits then: whose patience is over may have

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from queuesmith.compiled import load
 from queuesmith.engine.asked import asked_by, own_columns
 from queuesmith.engine.kernels.committed_replay import run_committed
-from queuesmith.engine.kernels.constants import BAD_JOB, BAD_TIME
 from queuesmith.engine.kernels.own_backfill import run_own_backfill
 from queuesmith.engine.kernels.replay import new_replay
 from queuesmith.engine.overtaking import compile_overtaker
 from queuesmith.engine.packing import Packed
-from queuesmith.engine.scoring import compile_scorer, not_a_number, parameter_values
+from queuesmith.engine.scoring import compile_scorer, parameter_values
 from queuesmith.policy.committed import Committed
 from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.order import Order
@@ -72,9 +71,7 @@ class ScoredRun:
         """Replay all jobs and return their starts."""
         order = self._order
         self._kernel(self._replay, self._scorer, parameter_values(order), *self._further)
-        bad = int(self.counters[BAD_JOB])
-        if bad >= 0:
-            raise not_a_number(order, self._packed.jobs, bad, int(self.counters[BAD_TIME]))
+        self._packed.check_scores(order, self.counters, self._replay.start)
         return self._replay.start  # type: ignore[no-any-return]
 
 

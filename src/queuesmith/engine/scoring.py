@@ -43,6 +43,7 @@ from queuesmith.engine.kernels.usage import (
     usage_clock,
     usage_share,
 )
+from queuesmith.engine.whole_numbers import check_whole_numbers
 from queuesmith.engine.written_loops import compiled_loop
 from queuesmith.policy.function import PolicyFunction
 from queuesmith.policy.order import VIEWS, Order
@@ -74,6 +75,7 @@ def fixed_scores(
     bad = np.isnan(scores)
     if bad.any():
         raise not_a_number(order, jobs, int(np.argmax(bad)), None)
+    check_whole_numbers(order, jobs, asked, own)
     return scores
 
 
