@@ -141,6 +141,17 @@ def test_of_a_job_that_was_swapped_out_the_line_of_the_whole_counts(tmp_path):
     assert told in map(str, jobs.changes)
 
 
+def test_a_line_that_is_the_same_as_an_earlier_one_is_passed_over(tmp_path):
+    again = line(id=1, runtime=30) + line(id=2, submit=5)
+    jobs = read_swf(log(tmp_path, again + line(id=3, submit=9) + again + line(id=2, submit=11)))
+    assert (jobs.id.tolist(), jobs.submit.tolist()) == ([1, 2, 3, 2], [0, 5, 9, 11])
+    assert "2 lines passed over: the same as an earlier line" in map(str, jobs.changes)
+
+
+def test_jobs_without_a_number_are_told_apart_by_nothing_and_all_count(tmp_path):
+    assert len(read_swf(log(tmp_path, 3 * line(id=-1)))) == 3
+
+
 def test_windows_line_ends_and_blank_lines_are_read(tmp_path):
     text = LOG.replace("\n", "\r\n\r\n")
     assert len(read_swf(log(tmp_path, text))) == 3

@@ -94,12 +94,19 @@ def parse_swf(
     """Read a log from bytes; ``path`` is what messages call it."""
     lines = check_text(data, path, "the Standard Workload Format").splitlines()
     header = tuple(decoded(line) for line in lines if line.lstrip().startswith(b";"))
-    fields, rounded = _columns(_numbers(lines, path), lines, path)
-    whole = _whole_jobs(fields)
+    values = _numbers(lines, path)
+    fields, rounded = _columns(values, lines, path)
+    whole, new = _whole_jobs(fields), _first_told(values)
     reason = "a part of a job that another line tells as a whole"
-    parts = Change(reason, int(np.count_nonzero(~whole)), dropped=False, what="line")
-    if parts.count:
-        fields, rounded = {name: column[whole] for name, column in fields.items()}, rounded[whole]
+    passed_over = (
+        Change(reason, int(np.count_nonzero(~whole & new)), dropped=False, what="line"),
+        Change(
+            "the same as an earlier line", len(new) - int(new.sum()), dropped=False, what="line"
+        ),
+    )
+    if any(change.count for change in passed_over):
+        kept = whole & new
+        fields, rounded = {name: column[kept] for name, column in fields.items()}, rounded[kept]
     facts = facts_of(header)
     log = RawLog(
         **{key: fields[key] for key in CORE_FIELDS},
@@ -118,7 +125,9 @@ def parse_swf(
     extra = dict(workload.extra)
     mended = int(np.count_nonzero(extra.pop("rounded")))
     reason = "fractions of a second rounded"
-    return workload.replaced(extra=extra).noting(parts, Change(reason, mended, dropped=False))
+    return workload.replaced(extra=extra).noting(
+        *passed_over, Change(reason, mended, dropped=False)
+    )
 
 
 def _is_job(line: bytes) -> bool:
@@ -214,6 +223,20 @@ def _whole_jobs(fields: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Tell which lines are jobs, and no parts of jobs of which another line is the whole."""
     part = np.isin(fields["status"], PARTS)
     return ~part | ~np.isin(fields["id"], fields["id"][~part])
+
+
+def _first_told(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which lines are not the same as an earlier one, in the job's number and all else.
+
+    Logs of neighbouring months put together hold each job twice that was there in both.
+    """
+    new = np.ones(len(values), np.bool_)
+    numbers, place, count = np.unique(values[:, 0], return_inverse=True, return_counts=True)
+    often = np.flatnonzero((count[place] > 1) & (numbers[place] > 0))
+    if len(often):
+        new[often] = False
+        new[often[np.unique(values[often], axis=0, return_index=True)[1]]] = True
+    return new
 
 
 def _extra(fields: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
