@@ -139,3 +139,15 @@ def test_patience_counts_afresh_after_a_success_and_after_a_new_start():
 def test_wrong_parameters_are_refused_at_once(wrong, error):
     with pytest.raises(error):
         Pittsburgh(**wrong)
+
+
+@pytest.mark.parametrize("what", ["rules", "parents", "offspring"])
+def test_more_than_the_memory_can_hold_is_refused_in_a_sentence(what):
+    told = f"the number of {what} is {10**30}, but it must be at most 1,000,000. Give for example"
+    with pytest.raises(UsageError, match=told):
+        Pittsburgh(**{what: 10**30})
+
+
+def test_a_window_that_no_log_has_is_refused_in_a_sentence():
+    with pytest.raises(PolicyError, match="seconds, but it must be at most 9,007,199,254,740"):
+        Pittsburgh(window=10**30)

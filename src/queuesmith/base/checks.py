@@ -16,13 +16,24 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 
-def whole_number(name: str, value: int, least: int, way_out: str) -> int:
-    """Return ``value`` as an int, or say that it is not a whole number of at least ``least``."""
+#: How many of something are held in memory at once, at most: rules, parents, children.
+MOST_AT_ONCE = 1_000_000
+
+
+def whole_number(
+    name: str, value: int, least: int, way_out: str, *, most: int | None = None
+) -> int:
+    """Return ``value`` as an int, or say that it is not a whole number of at least ``least``.
+
+    Where there is a ``most``, it must not be above that, either.
+    """
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or int(value) < least:
         raise UsageError(
             f"{name} is {value!r}, but it must be a whole number of at least {least}. {way_out}"
         )
+    if most is not None and int(value) > most:
+        raise UsageError(f"{name} is {value!r}, but it must be at most {most:,}. {way_out}")
     return int(value)
 
 

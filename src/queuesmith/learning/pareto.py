@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import seeded, whole_number
+from queuesmith.base.checks import MOST_AT_ONCE, seeded, whole_number
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
@@ -69,7 +69,9 @@ class FrontSearch:
             raise UsageError(
                 f"there is no algorithm '{self.algorithm}'. Choose from: {', '.join(ALGORITHMS)}."
             )
-        whole_number("the population", self.population, 4, "Give for example 84.")
+        whole_number(
+            "the population", self.population, 4, "Give for example 84.", most=MOST_AT_ONCE
+        )
         whole_number("the number of generations", self.generations, 1, "Give for example 40.")
         check_ways(self.ways)
 

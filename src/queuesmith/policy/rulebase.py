@@ -17,6 +17,8 @@ from queuesmith.policy.rules import FuzzyRules, Rules, check_rules, rules_from
 from queuesmith.policy.strategies import FOUR_ORDERS, GREEDY, THIRTEEN, THREE_ALGORITHMS
 
 KIND, PAIR_KIND = "rule base", "pair of rule bases"
+#: In seconds: longer than any log.
+LONGEST_WINDOW = 2**53
 
 
 class RuleBased(AnyPolicy):
@@ -61,6 +63,11 @@ class RuleBased(AnyPolicy):
             raise PolicyError(
                 f"the window of rule base '{self.name}' is {self.window} seconds, but it must be "
                 "at least 0. Give 0 to look at all jobs that ended."
+            )
+        if self.window > LONGEST_WINDOW:
+            raise PolicyError(
+                f"the window of rule base '{self.name}' is {self.window} seconds, but it must be "
+                f"at most {LONGEST_WINDOW:,}. Give 0 to look at all jobs that ended."
             )
 
 
