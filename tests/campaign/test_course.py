@@ -1,12 +1,18 @@
 import random
 import sqlite3
+from pathlib import Path
 
 import pytest
 
-from queuesmith.base.errors import OutputError, QueuesmithError
-from queuesmith.campaign import read_results, read_study, run_study
+from queuesmith.base.errors import OutputError, QueuesmithError, UsageError
+from queuesmith.campaign import read_results, read_study, run_study, unit_work
 from queuesmith.campaign.course import StudyError
+from queuesmith.campaign.unit_work import _log, evaluate, work_on
+from queuesmith.campaign.units import units_of
+from queuesmith.policy import as_policy
 from queuesmith.study.engines import LocalEngine
+from queuesmith.workload.files import write
+from queuesmith.workload.synthetic import lublin
 from tests.study.inline_engine import InlineEngine
 
 STUDY = """
@@ -122,6 +128,84 @@ def test_a_metric_of_ones_own_is_measured_and_names_its_units(tmp_path):
     (tmp_path / "mine.py").write_text("def longest(schedule):\n    return 0\n")
     _, course = run_study(read_study(path), InlineEngine(), tmp_path / "a")
     assert course.computed == 16  # another metric, other units
+
+
+class ChangingEngine(InlineEngine):
+    """Before its second chunk somebody changes a file."""
+
+    def __init__(self, change):
+        super().__init__(1)
+        self.change, self.asked = change, 0
+
+    def submit(self, work, *arguments):
+        self.asked += 1
+        if self.asked == 2:
+            self.change()
+        return super().submit(work, *arguments)
+
+
+def of_a_file(tmp_path, policies='"fcfs+easy", "sjf+easy"', metrics='"mean_wait"'):
+    write(lublin(60, 16, load=0.9, seed=1), tmp_path / "jobs.swf")
+    path = tmp_path / "study.toml"
+    path.write_text(
+        f"policies = [{policies}]\nmetrics = [{metrics}]\n[[logs]]\nfile = 'jobs.swf'\n"
+    )
+    _log.cache_clear()  # as in a worker that has just begun
+    return read_study(path)
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_bytes(b"1 0 0 5 1\n")])
+def test_a_log_that_changes_meanwhile_ends_the_study_and_is_no_result(tmp_path, change):
+    study, log = of_a_file(tmp_path), tmp_path / "jobs.swf"
+    kept = log.read_bytes()
+
+    def lose():
+        change(log)
+        _log.cache_clear()
+
+    with pytest.raises(QueuesmithError, match="'jobs"):
+        run_study(study, ChangingEngine(lose), tmp_path / "a", chunk_seconds=0)
+    log.write_bytes(kept)
+    results, course = run_study(study, InlineEngine(), tmp_path / "a")
+    assert (course.known, course.computed) == (1, 1) and not results.without_value
+
+
+def test_what_a_chunk_has_found_before_an_error_is_kept(tmp_path, monkeypatch):
+    study = of_a_file(tmp_path)
+    units = units_of(study)
+
+    def once(unit):
+        if unit is units[1]:
+            raise UsageError("the log is gone")
+        return evaluate(unit)
+
+    monkeypatch.setattr(unit_work, "evaluate", once)
+    with pytest.raises(UsageError, match="gone"):
+        work_on(units, str(tmp_path / "a"), 60)
+    assert read_results(study, tmp_path / "a").done == 1
+
+
+@pytest.mark.parametrize("kind", ["order", "policy file", "metric"])
+def test_a_file_of_ones_own_that_changes_meanwhile_ends_the_study(tmp_path, kind):
+    mine, saved = tmp_path / "mine.py", tmp_path / "saved.json"
+    mine.write_text(
+        "def widest(job, now):\n    return job.cores\n"
+        "def longest(schedule):\n    return schedule.wait.max()\n"
+    )
+    as_policy("sjf+easy").save(saved)
+    policy = {"order": f"{mine}:widest+easy", "policy file": f"{saved}"}.get(kind, "sjf+easy")
+    metric = f"{mine}:longest" if kind == "metric" else "mean_wait"
+    study = of_a_file(tmp_path, f"'fcfs+easy', '{policy}'", f"'{metric}'")
+
+    def edit():
+        if kind == "policy file":
+            as_policy("ljf+easy").save(saved)
+        else:
+            text = mine.read_text()
+            mine.write_text(text.replace("job.cores", "-job.cores").replace("max", "min"))
+
+    with pytest.raises(QueuesmithError, match="has changed since the study was begun"):
+        run_study(study, ChangingEngine(edit), tmp_path / "a", chunk_seconds=0)
 
 
 def test_the_table_is_written_in_three_formats(study, tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.campaign.study_file import LearnedPolicy, Log
-from queuesmith.campaign.units import Unit, read_log
+from queuesmith.campaign.units import Unit, read_log, written_as
 from queuesmith.cluster import Cluster
 from queuesmith.engine import simulate
 from queuesmith.learning.methods import make_method
@@ -44,7 +44,7 @@ class ChunkDone:
 def work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkDone:
     """Compute units for at least so many seconds, write them as one shard, return what is left.
 
-    Units that somebody else wrote meanwhile are passed over.
+    What was computed before an error is written, too.
     """
     return under_watch(lambda: _work_on(units, folder, least_seconds))
 
@@ -53,19 +53,26 @@ def _work_on(units: Sequence[Unit], folder: str, least_seconds: float) -> ChunkD
     shards = Shards(folder)
     began, done, results = time.monotonic(), 0, {}
     with shards.busy([unit.name for unit in units]):
-        for unit in units:
-            results[unit.name] = evaluate(unit)
-            done += 1
-            if abandoned.is_set() or time.monotonic() - began >= least_seconds:
-                break
-        shards.write(results)
+        try:
+            for unit in units:
+                results[unit.name] = evaluate(unit)
+                done += 1
+                if abandoned.is_set() or time.monotonic() - began >= least_seconds:
+                    break
+        finally:
+            shards.write(results)
     seconds = sum(result["seconds"] for result in results.values())
     return ChunkDone(done, seconds, tuple(units[done:]))
 
 
 def evaluate(unit: Unit) -> dict[str, Any]:
-    """Return the values of a unit, what groups wait, or why there are none, and jobs left out."""
+    """Return the values of a unit, what groups wait, or why there are none, and jobs left out.
+
+    Files that are gone or have changed since the study was begun are an error and no result: once
+    they are back, the unit has its values.
+    """
     began = time.process_time()
+    _check_files(unit)
     values, waits, why, changes = None, {}, None, []
     try:
         jobs = _jobs(unit)
@@ -83,6 +90,18 @@ def evaluate(unit: Unit) -> dict[str, Any]:
         "seconds": time.process_time() - began,
         "host": platform.node(),
     }
+
+
+def _check_files(unit: Unit) -> None:
+    """Raise where files no longer hold what names the unit."""
+    if unit.log.generate is None:
+        _log(unit.log, None, unit.digest)
+    if written_as(unit) != unit.written_as:
+        raise UsageError(
+            f"the policy '{unit.policy_name}', or a file with an order or a metric of your own, "
+            "has changed since the study was begun. What is done is kept; repeat this command to "
+            "go on with what stands there now."
+        )
 
 
 def _jobs(unit: Unit) -> Workload:
@@ -123,7 +142,8 @@ def _log(log: Log, seed: int | None, digest: str | None) -> Workload:
     jobs = read_log(log)
     if log_digest(jobs) != digest:
         raise UsageError(
-            f"the log '{log.file}' on {platform.node()} has other jobs than where the study was "
-            "begun. Copy it there again."
+            f"the log '{log.file}' on {platform.node()} has other jobs than when the study was "
+            "begun. Copy it there again, or repeat this command to go on with what it has now; "
+            "what is done is kept."
         )
     return jobs

@@ -34,6 +34,8 @@ class Unit:
         The policy as it is written, or what is to be learned.
     metrics, split, warm_up, cool_down, own_metrics
         As in the study.
+    written_as
+        A checksum of the policy and of the files with own orders and metrics; see `written_as`.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Unit:
     warm_up: float
     cool_down: float
     own_metrics: tuple[str, ...] = ()
+    written_as: str = ""
 
     @property
     def policy_name(self) -> str:
@@ -132,18 +135,13 @@ def _named(
 ) -> Unit:
     written, learned = (policy, None) if isinstance(policy, str) else (None, policy)
     cores, factor, metrics, split, warm_up, cool_down = common
-    decides = {
-        "policy": None if written is None else plain(as_policy(written).to_dict()),
-        "learned": None if learned is None else plain({**asdict(learned), "name": None}),
-    }
+    sources = _sources(written, learned, own_metrics)
     facts = {
         "log": digest or [log.generate, log.jobs, log.load, log.cores, log.head],
-        **decides,
-        **order_facts(decides),
+        **sources,
         "seed": seed,
         "rest": plain(common),
         "versions": plain(versions),
-        **_metric_facts(own_metrics),
     }
     return Unit(
         fingerprint(facts),
@@ -159,7 +157,24 @@ def _named(
         warm_up,
         cool_down,
         own_metrics,
+        fingerprint(sources),
     )
+
+
+def written_as(unit: Unit) -> str:
+    """Return what a unit's policy and own metrics are now, in files that somebody may edit."""
+    return fingerprint(_sources(unit.policy, unit.learned, unit.own_metrics))
+
+
+def _sources(
+    written: str | None, learned: LearnedPolicy | None, own_metrics: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return what a policy is, as it is written or learned, with the content of own files."""
+    decides = {
+        "policy": None if written is None else plain(as_policy(written).to_dict()),
+        "learned": None if learned is None else plain({**asdict(learned), "name": None}),
+    }
+    return {**decides, **order_facts(decides), **_metric_facts(own_metrics)}
 
 
 def _metric_facts(own_metrics: tuple[str, ...]) -> dict[str, Any]:
