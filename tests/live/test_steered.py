@@ -39,6 +39,20 @@ def test_a_steerer_says_by_what_it_steers(slurm, tmp_path):
     assert steered_now(tmp_path / "journal", "atlas") is None
 
 
+def test_what_a_killed_steerer_said_before_it_set_anything_does_not_outlive_it(slurm, tmp_path):
+    with Journal(tmp_path, "atlas"):
+        say(tmp_path, "atlas", Steered(as_policy("ljf+easy")))
+    found = []
+    steering = Steering(
+        as_policy("sjf+easy"),
+        tmp_path,
+        SteerOptions(cycles=1, any_grade=True),
+        say=lambda line: found.append(steered_now(tmp_path, "atlas")),
+    )
+    steering.run()
+    assert {each.policy for each in found if each is not None} == {as_policy("sjf+easy")}
+
+
 def test_a_cycle_of_no_length_is_refused():
     with pytest.raises(UsageError, match="time between cycles"):
         Steered(as_policy("fcfs"), 0)

@@ -11,8 +11,8 @@ import pytest
 
 from queuesmith import Workload
 from queuesmith.base.errors import QueuesmithError, UsageError
-from queuesmith.live.changes import AllowList
-from queuesmith.live.commands import SlurmError
+from queuesmith.live.changes import AllowList, Change
+from queuesmith.live.commands import NoAnswerError, SlurmError
 from queuesmith.live.journal import Journal, default_folder
 from queuesmith.live.restoring import restore
 from queuesmith.live.steering import Steering, SteerOptions
@@ -185,8 +185,6 @@ def test_a_run_that_was_cut_off_is_put_back_first(slurm):
 
 def test_what_somebody_else_set_after_a_kill_stays(slurm):
     with Journal(default_folder(), "atlas") as journal:
-        from queuesmith.live.changes import Change
-
         journal.remember([Change(j, "ann", 1_700_000_000, 11, 311) for j in (2, 3, 4, 9)])
         slurm.job(2, site=11)
         slurm.job(3, site=12)
@@ -194,6 +192,33 @@ def test_what_somebody_else_set_after_a_kill_stays(slurm):
         done = restore(journal)
     assert (done.reset, done.gone, done.foreign) == (1, 2, (3,))
     assert slurm.sites == {1: 0, 2: 0, 3: 12, 4: 11}
+
+
+def journal_of(*jobs):
+    journal = Journal(default_folder(), "atlas")
+    journal.remember([Change(job, "ann", 1_700_000_000, 11, 311) for job in jobs])
+    return journal
+
+
+@pytest.mark.parametrize("jobs", [(3,), (1, 3)])
+def test_held_and_running_jobs_that_slurm_refuses_to_put_back_stay_in_the_journal(slurm, jobs):
+    slurm.set(admin="None")
+    slurm.job(3, site=11, reason="JobHeldUser")
+    with (
+        journal_of(*jobs) as journal,
+        pytest.raises(SlurmError, match=r"still ha.*journal is kept"),
+    ):
+        restore(journal)
+    assert journal.path.exists() and slurm.sites[3] == 11
+
+
+def test_held_jobs_are_not_put_back_where_nobody_hears_it(slurm, monkeypatch):
+    slurm.job(3, site=11, reason="JobHeldUser")
+    said = "Unable to contact slurm controller (connect failure) for job 3"
+    monkeypatch.setattr("queuesmith.live.restoring.run", lambda *_, **__: said)
+    with journal_of(3) as journal, pytest.raises(NoAnswerError, match="did not hear"):
+        restore(journal)
+    assert journal.path.exists()
 
 
 PROGRAM = """

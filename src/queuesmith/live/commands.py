@@ -21,6 +21,10 @@ _UNWANTED = (
 )
 
 
+#: How Slurm says that nobody answers.
+AWAY = ("unable to contact", "connection refused", "timed out", "zero bytes", "not responding")
+
+
 class SlurmError(QueuesmithError):
     """A running Slurm does not answer, or refuses what it is asked."""
 
@@ -47,7 +51,7 @@ def run(
         How long it may take.
     lines
         What it reads from its standard input. Slurm then goes on after a line that it refuses, and
-        so does this: read back what became of each.
+        so does this: read back what became of each. What it says of them is returned, too.
     settings
         Further environment variables.
     inherits
@@ -81,14 +85,13 @@ def run(
         ) from None
     if done.returncode and lines is None:
         raise _failure(words, done.stderr)
-    return done.stdout
+    return done.stdout if lines is None else done.stdout + done.stderr
 
 
 def _failure(words: Sequence[str], stderr: str) -> SlurmError:
     said = " ".join(stderr.split())[:300].rstrip(".") or "it says nothing"
     command = " ".join(words[:3])
-    away = ("unable to contact", "connection refused", "timed out", "zero bytes", "not responding")
-    if any(word in said.lower() for word in away):
+    if any(word in said.lower() for word in AWAY):
         return NoAnswerError(
             f"slurmctld does not answer '{command}' ({said}). Look whether it runs, and try again."
         )

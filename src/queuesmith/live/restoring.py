@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from queuesmith.base.words import so_many
-from queuesmith.live.commands import PATIENCE, SlurmError, run
+from queuesmith.live.commands import AWAY, PATIENCE, NoAnswerError, SlurmError, run
 from queuesmith.live.jobs import LiveJob, jobs_of
 from queuesmith.live.journal import Entry, Journal
 from queuesmith.live.queries import PRIORITIES, QUEUE, answer
@@ -15,6 +15,8 @@ from queuesmith.live.queries import PRIORITIES, QUEUE, answer
 AT_ONCE = 250
 #: How often what did not take is tried again.
 TRIES = 3
+#: How Slurm says that one may not do what one asks for.
+DENIED = ("permission denied", "invalid user id")
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,15 @@ class Restored:
 
 def tell_slurm(
     lines: Sequence[str], *, seconds: float = PATIENCE, inherits: Sequence[int] = ()
-) -> None:
-    """Give commands to scontrol, many at once; what became of each must be read back."""
-    for first in range(0, len(lines), AT_ONCE):
-        run(("scontrol",), seconds=seconds, lines=lines[first : first + AT_ONCE], inherits=inherits)
+) -> str:
+    """Give commands to scontrol, many at once, and return what it says.
+
+    What became of each must be read back, where it can be.
+    """
+    parts = (lines[first : first + AT_ONCE] for first in range(0, len(lines), AT_ONCE))
+    return "".join(
+        run(("scontrol",), seconds=seconds, lines=part, inherits=inherits) for part in parts
+    )
 
 
 def present_jobs(*, seconds: float = PATIENCE) -> tuple[LiveJob, ...]:
@@ -60,29 +67,45 @@ def restore(journal: Journal, *, seconds: float = PATIENCE) -> Restored:
     """Take away all that the journal says was set, read back, and empty the journal.
 
     Jobs that wait and are shown by sprio are looked at before and after. Others, that run or are
-    held, do not show it: they are told in any case, which changes nothing where nothing was set.
+    held, do not show it: they are told in any case, which changes nothing where nothing was set,
+    and what Slurm says to that is believed.
     """
     found: Restored | None = None
+    refused: list[int] = []
     for _ in range(TRIES):
         jobs = present_jobs(seconds=seconds)
         reset, gone, foreign, unseen = _sorted_out(journal.entries.values(), jobs)
         if found is None:
             found = Restored(len(reset) + len(unseen), gone, tuple(foreign))
-            reset = [*reset, *unseen]
+            refused = unseen if _denied(_take_away(unseen, journal, seconds)) else []
         if not reset:
             break
-        lines = [f"update JobId={job} SiteFactor=0" for job in reset]
-        tell_slurm(lines, seconds=seconds, inherits=(journal.lock,))
-    left = _sorted_out(journal.entries.values(), present_jobs(seconds=seconds))[0]
+        _take_away(reset, journal, seconds)
+    left = _sorted_out(journal.entries.values(), present_jobs(seconds=seconds))[0] + refused
     if left:
+        others = f" and {so_many(len(left) - 1, 'other')} still have" if left[1:] else " still has"
         raise SlurmError(
-            f"job {left[0]} and {so_many(len(left) - 1, 'other')} still have what was set: Slurm "
-            "refuses to take it away. Look whether your rights are still an operator's, and "
-            "restore again."
+            f"job {left[0]}{others} what was set: Slurm refuses to take it away. Look whether your "
+            "rights are still an operator's, and restore again; the journal is kept."
         )
     journal.forget()
     assert found is not None
     return found
+
+
+def _take_away(jobs: Sequence[int], journal: Journal, seconds: float) -> str:
+    lines = [f"update JobId={job} SiteFactor=0" for job in jobs]
+    return tell_slurm(lines, seconds=seconds, inherits=(journal.lock,))
+
+
+def _denied(said: str) -> bool:
+    """Tell whether Slurm refused something; that a job has ended since is no refusal."""
+    if any(word in said.lower() for word in AWAY):
+        raise NoAnswerError(
+            "slurmctld did not hear that jobs are to be put back. Look whether it runs, and "
+            "restore again; the journal is kept."
+        )
+    return any(word in said.lower() for word in DENIED)
 
 
 def _sorted_out(

@@ -156,6 +156,7 @@ class Steering:
         with Journal(self._folder, state.cluster) as journal, _stopping(self.stop):
             if journal.entries:
                 self._say(f"an earlier run was cut off: {self._released(journal)}")
+            journal.forget()  # a steerer that was killed before it set anything has said something
             if not self.options.any_grade:
                 self._check_grade(state)
             wanted_order(state, self.policy)  # what must be compiled is, before anything is set
