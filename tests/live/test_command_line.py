@@ -29,6 +29,29 @@ def test_look_shows_and_keeps_the_state(run, slurm, tmp_path):
     assert run("machine", "kept")[1].startswith("atlas: 2 nodes, 16 cores")
 
 
+@pytest.mark.parametrize("hidden", ["jobs", "accounts,jobs,usage", "all"])
+def test_nothing_is_foretold_to_whom_the_jobs_of_others_are_hidden(run, slurm, hidden):
+    slurm.set(admin="None", config=slurm.content["config"] | {"PrivateData": hidden})
+    code, out, _ = run("slurm", "look", "--out", "kept")
+    assert code == 0 and "of those shown to" in out and "hides them from" in out
+    for words in (
+        ("forecast",),
+        ("forecast", "--state", "kept"),
+        ("advise", "--policy", "sjf+easy"),
+        ("steer", "--policy", "sjf+easy"),
+        ("restore",),
+    ):
+        code, out, err = run("slurm", *words)
+        assert (code, out) == (1, "") and "hides the jobs of others from user" in err
+
+
+@pytest.mark.parametrize("admin, hidden", [("Operator", "jobs"), ("None", "none"), ("None", "")])
+def test_who_sees_all_jobs_is_told_as_ever(run, slurm, admin, hidden):
+    slurm.set(admin=admin, config=slurm.content["config"] | {"PrivateData": hidden})
+    assert "hid" not in run("slurm", "look")[1]
+    assert run("slurm", "advise", "--policy", "sjf+easy")[0] == 0
+
+
 def test_advise_changes_nothing(run, slurm):
     code, out, err = run("slurm", "advise", "--policy", "sjf+easy")
     assert code == 0, err

@@ -163,12 +163,14 @@ def restore(
     """Put every job back as it was, after a steerer was killed or the machine went down."""
     from queuesmith.live.commands import run
     from queuesmith.live.journal import Journal, default_folder
+    from queuesmith.live.queries import settings_of
     from queuesmith.live.restoring import restore as put_back
-    from queuesmith.live.state import settings_of
+    from queuesmith.live.rights import check_all_shown, hidden_from
 
     settings = settings_of(run(("scontrol", "show", "config"), seconds=timeout))
     name = settings.get("ClusterName", "cluster")
     check_cluster(name, cluster)
+    check_all_shown(name, hidden_from(settings, seconds=timeout))
     folder = journal or default_folder()
     with Journal(folder, name) as kept:
         if not kept.entries:

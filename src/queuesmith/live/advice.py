@@ -25,6 +25,7 @@ from queuesmith.live.changes import (
 from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import Runtime, moment_of_nodes
 from queuesmith.live.ordering import wanted_order
+from queuesmith.live.rights import check_all_shown
 from queuesmith.live.state import ClusterState
 from queuesmith.policy import AnyPolicy, Policy
 
@@ -164,6 +165,7 @@ def advice(
     """
     positive("the hours ahead", hours, "Give for example 24.")
     known("division of waits called", by, DIVIDED_BY)
+    check_all_shown(state.cluster, state.hidden_from)
     allowed = allowed or AllowList()
     today = tuple(job for job in state.waiting if job.ready)
     free = wanted_order(state, policy, runtime=runtime)

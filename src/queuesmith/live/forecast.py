@@ -22,6 +22,7 @@ from queuesmith.live.jobs import LiveJob
 from queuesmith.live.moment import away, walltime_left
 from queuesmith.live.outcomes import MARK
 from queuesmith.live.picture import span
+from queuesmith.live.rights import check_all_shown
 from queuesmith.live.state import ClusterState
 from queuesmith.live.steered import Steered
 from queuesmith.prediction.past import PastRuntimes
@@ -126,6 +127,7 @@ def forecast(
         Told the share that is done.
     """
     whole_number("the number of replays", replays, 1, "Give for example 50.")
+    check_all_shown(state.cluster, state.hidden_from)
     chance, past = seeded(seed), PastRuntimes(history)
     coming = steered is not None if arrivals is None else arrivals
     future = Future(state, history if coming else None, steered, past)

@@ -53,11 +53,12 @@ def _headline(state: ClusterState) -> str:
     bar = "#" * round(WIDTH * min(busy / machine.cores, 1))
     waiting = sum(job.tasks for job in state.waiting)
     held = sum(job.tasks for job in state.waiting if job.held)
+    hidden = f", of those shown to '{state.hidden_from}'" if state.hidden_from else ""
     return (
         f"{state.cluster}, Slurm {state.version}: {so_many(len(machine.node_names), 'node')}, "
         f"{so_many(machine.cores, 'core')}\n"
         f"[{bar:.<{WIDTH}}] {so_many(busy, 'core')} in use by "
-        f"{so_many(len(state.running), 'job')}\n"
+        f"{so_many(len(state.running), 'job')}{hidden}\n"
         f"{_waiting(waiting)}{f', {held:,} of them held' if held else ''}"
     )
 

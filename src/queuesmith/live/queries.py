@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from queuesmith.base.errors import OutputError
 from queuesmith.base.files import atomic_write
 from queuesmith.live.commands import PATIENCE, NoAnswerError, SlurmError, run
+from queuesmith.live.rights import hidden_from
 
 #: What separates the fields of a job: no text that a user can choose is among them, and no field
 #: has this character.
@@ -94,6 +96,7 @@ QUERIES = {
     "sdiag": Query(("sdiag",)),
 }
 MOMENT = "moment.json"
+_SETTING = re.compile(r"(\w+(?:\[[0-9]+\])?)\s+= ?(.*)")
 
 
 def answer(query: Query, *, seconds: float = PATIENCE) -> str:
@@ -105,6 +108,7 @@ def record(folder: Path, *, seconds: float = PATIENCE) -> None:
     """Ask Slurm everything and keep the answers in a folder, with the moment.
 
     What has no answer and is not needed is noted there: a site without accounting has no shares.
+    So is whether Slurm hides the jobs of others from whoever asks.
     """
     notes = []
     for name, query in QUERIES.items():
@@ -120,7 +124,18 @@ def record(folder: Path, *, seconds: float = PATIENCE) -> None:
         if name.startswith("sacctmgr") and text.count("\n") < 2:
             continue
         _write(folder / f"{name}.txt", text)
-    _write(folder / MOMENT, json.dumps({"now": int(time.time()), "notes": notes}, indent=1) + "\n")
+    settings = settings_of((folder / "scontrol-config.txt").read_text("utf-8", "replace"))
+    hidden = hidden_from(settings, seconds=seconds)
+    if hidden is not None:
+        notes.append(f"the jobs of others: Slurm hides them from '{hidden}' (PrivateData=jobs)")
+    moment = {"now": int(time.time()), "notes": notes, "hidden_from": hidden}
+    _write(folder / MOMENT, json.dumps(moment, indent=1) + "\n")
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Return what ``scontrol show config`` tells, by Slurm's names."""
+    matches = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
+    return {match[1]: match[2].strip() for match in matches if match is not None}
 
 
 def _write(path: Path, text: str) -> None:

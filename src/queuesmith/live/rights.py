@@ -69,6 +69,25 @@ def check_rights(
         )
 
 
+def hidden_from(settings: Mapping[str, str], *, seconds: float = PATIENCE) -> str | None:
+    """Return the name of this process's user where Slurm hides the jobs of others from it."""
+    private = settings.get("PrivateData", "").lower().split(",")
+    if not {"jobs", "all"} & {word.strip() for word in private}:
+        return None
+    name, rights = own_rights(settings, seconds=seconds)
+    return name if rights is Rights.NONE else None
+
+
+def check_all_shown(cluster: str, user: str | None) -> None:
+    """Raise where Slurm hides the jobs of others from a user."""
+    if user is not None:
+        raise SlurmError(
+            f"cluster '{cluster}' hides the jobs of others from user '{user}' (PrivateData=jobs), "
+            "and nothing true can be said without them. Let an operator run this, or keep a state "
+            "for --state with queuesmith slurm look --out."
+        )
+
+
 def check_multifactor(settings: Mapping[str, str]) -> None:
     """Raise where priorities are not made of factors: then a site's part means nothing."""
     kind = settings.get("PriorityType", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +17,7 @@ from queuesmith.cluster.sources import machine_from
 from queuesmith.live.commands import PATIENCE, SlurmError
 from queuesmith.live.jobs import LiveJob, jobs_of
 from queuesmith.live.occupied import free_cores
-from queuesmith.live.queries import MOMENT, record
-
-_SETTING = re.compile(r"(\w+(?:\[[0-9]+\])?)\s+= ?(.*)")
+from queuesmith.live.queries import MOMENT, record, settings_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,8 @@ class ClusterState:
         What could not be read, and why.
     shares
         The lines of sshare, as they are; none where there is no accounting.
+    hidden_from
+        Who looked and was not shown the jobs of others; None where all are there.
     """
 
     now: int
@@ -49,6 +48,7 @@ class ClusterState:
     settings: Mapping[str, str]
     notes: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
+    hidden_from: str | None = None
 
     @property
     def cluster(self) -> str:
@@ -105,7 +105,7 @@ def look(*, keep: AnyPath | None = None, seconds: float = PATIENCE) -> ClusterSt
 def state_of(folder: AnyPath) -> ClusterState:
     """Read a state that `look` has kept in a folder."""
     place = Path(folder)
-    now, notes = _moment(place)
+    now, notes, hidden = _moment(place)
     settings = settings_of(_text(place, "scontrol-config"))
     try:
         machine = machine_from(place)
@@ -118,13 +118,8 @@ def state_of(folder: AnyPath) -> ClusterState:
         settings=settings,
         notes=notes,
         shares=tuple(_text(place, "sshare").splitlines()),
+        hidden_from=hidden,
     )
-
-
-def settings_of(text: str) -> dict[str, str]:
-    """Return what ``scontrol show config`` tells, by Slurm's names."""
-    matches = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
-    return {match[1]: match[2].strip() for match in matches if match is not None}
 
 
 def _text(folder: Path, name: str) -> str:
@@ -132,11 +127,15 @@ def _text(folder: Path, name: str) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-def _moment(folder: Path) -> tuple[int, tuple[str, ...]]:
-    """Return when a cluster was looked at, and what could not be read then."""
+def _moment(folder: Path) -> tuple[int, tuple[str, ...], str | None]:
+    """Return when a cluster was looked at, what could not be read, and from whom jobs were hidden.
+
+    States of earlier versions do not tell the last.
+    """
     try:
         content = json.loads((folder / MOMENT).read_bytes())
-        return int(content["now"]), tuple(str(note) for note in content["notes"])
+        notes = tuple(str(note) for note in content["notes"])
+        return int(content["now"]), notes, content.get("hidden_from")
     except (OSError, ValueError, KeyError, TypeError):
         raise WorkloadError(
             f"'{folder}' holds no state of a cluster: there is no {MOMENT} that tells when it was "
