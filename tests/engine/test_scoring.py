@@ -14,7 +14,7 @@ from queuesmith.engine.kernels.queue import queue_of
 from queuesmith.engine.kernels.usage import use_cores
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.scoring import compile_scorer, parameter_values
-from queuesmith.policy import BACKFILLS, ORDERS
+from queuesmith.policy import BACKFILLS, ORDERS, Order
 from queuesmith.testing.policy import random_workload
 from tests.oracle import simulate_slowly
 
@@ -462,6 +462,14 @@ def test_an_order_whose_whole_numbers_are_beyond_64_bits_is_refused(mine, body, 
     with pytest.raises(PolicyError) as caught:
         simulate(WIDE_AND_LONG, Cluster(64), policy)
     assert f"computes a whole number beyond 64 bits (9.2e18) for job {job}" in str(caught.value)
+
+
+def test_an_own_order_that_is_called_as_a_built_in_one_is_looked_at_too():
+    def sjf(job):
+        return -(job.walltime**3) * job.cores**3
+
+    with pytest.raises(PolicyError, match="beyond 64 bits"):
+        simulate(WIDE_AND_LONG, Cluster(64), Policy(Order(sjf), "easy"))
 
 
 @pytest.mark.parametrize(
