@@ -92,8 +92,14 @@ def test_an_order_that_counts_its_calls_is_not_deterministic(mine):
     assert "is not deterministic" in error_of(policy)
 
 
-def test_an_order_that_overflows_behaves_otherwise_compiled(mine):
-    policy = mine("def mine(job):\n    return job.walltime ** 20\n")
+def test_an_order_that_overflows_is_refused(mine):
+    assert "computes a whole number beyond 64 bits" in error_of(
+        mine("def mine(job):\n    return job.walltime ** 20\n")
+    )
+
+
+def test_an_order_that_overflows_unseen_behaves_otherwise_compiled(mine):
+    policy = mine("def mine(job):\n    return int(job.walltime) ** 20\n")
     message = error_of(policy)
     assert f"policy '{policy}' behaves otherwise compiled than in plain Python" in message
     for part in ("in workload 'random ", " cores job ", " starts at ", " compiled and at "):
