@@ -189,3 +189,5 @@ def test_the_same_seed_gives_the_same_plan_where_the_optimum_is_proven():
 def test_a_wrong_call_gets_one_sentence(options, sentence):
     with pytest.raises(QueuesmithError, match=sentence):
         solve(random_snapshot(20), **options)
+    with pytest.raises(QueuesmithError, match=sentence):  # on a slow machine, too
+        solve(random_snapshot(20), **{"seconds": 1e-9, **options})

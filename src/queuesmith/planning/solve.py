@@ -107,6 +107,7 @@ def solve(
     """
     options = SolveOptions(objective, seconds, workers, seed, method)
     problem = PlanningProblem.of(snapshot, objective)
+    proof = _chosen(problem, method)  # what cannot be is told whatever a search finds
     load_kernels()
     began = time.perf_counter()
     orders = orders_of(snapshot, policies)
@@ -118,7 +119,7 @@ def solve(
         search.order, search.cost, seconds, trivial_bound(problem), tolerance=0.0, began=began
     )
     best.took["policies"] = best.spent
-    _improve(_SolveState(problem, options, search, best))
+    _improve(_SolveState(problem, options, search, best), proof)
     order, cost = best.snapshot()
     return solution(
         snapshot,
@@ -147,7 +148,7 @@ def trivial_bound(problem: PlanningProblem) -> float:
     return alone + (least_span(problem) if problem.objective.span_weight else 0.0)
 
 
-def _improve(state: _SolveState) -> None:
+def _improve(state: _SolveState, proof: str) -> None:
     best, options = state.best, state.options
     if best.closed:
         return
@@ -155,7 +156,7 @@ def _improve(state: _SolveState) -> None:
     limit = ENOUGH * len(state.problem.snapshot) ** 2
     _search_for(state, best.left if alone else SEARCH * options.seconds, most=limit)
     if not best.closed and not alone and best.left > 0:
-        _PROOFS[_chosen(state.problem, options.method)](state)
+        _PROOFS[proof](state)
 
 
 def _chosen(problem: PlanningProblem, method: str) -> str:
