@@ -196,7 +196,7 @@ def _asked(results: Sequence[Results]) -> str:
         f"what was asked (the smaller of the paper's figure and {ASKED:.0%} of *alone*) "
         f"on {len(reached)} of {len(results)} logs"
         f"{': ' + ', '.join(reached) if reached else ''}."
-        f"{' Not on ' + ', '.join(missed) + '.' if missed else ''} On {SCALED} see there."
+        f"{' Not on ' + ', '.join(missed) + '.' if missed else ''} See also {SCALED}."
     )
 
 

@@ -36,8 +36,8 @@ def more_draws(results: Sequence[Results], kept: KeptPieces) -> str:
         "bases were best on average, while all other rules play what chance gave them. Were it "
         "chance in these averages, more draws would help: learned on all, per cent over EASY "
         f"(`--approaches prob --set participations={MORE}`). Where the second figure lies within "
-        "the range of the first they have not, and the cause is another. Of single logs the paper "
-        f"tells CTC alone: {_paper_on_ctc():.2f} %."
+        "the range of the first, or below it, they have not, and the cause is another, which was "
+        f"not found. Of single logs the paper tells CTC alone: {_paper_on_ctc():.2f} %."
     )
     return section("PROB with more draws", note, rows)
 
