@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queuesmith.base.errors import QueuesmithError, UsageError, WorkloadError
+from queuesmith.base.errors import ClusterError, QueuesmithError, UsageError, WorkloadError
+from queuesmith.engine import simulate
 from queuesmith.schedule.schedule import history
 from queuesmith.workload import Workload
 from queuesmith.workload.sacct import parse_sacct, peak_cores, read_sacct
@@ -131,6 +132,18 @@ def test_cores_released_and_taken_at_one_instant_do_not_add_up():
     starts = {"real_start": np.array([0, 10])}
     jobs = Workload([0, 0], [10, 10], [10, 10], [4, 4], extra=starts)
     assert peak_cores(jobs) == 4
+
+
+def test_jobs_that_ended_in_the_second_they_began_do_not_add_up():
+    text = "JobID|Submit|Start|Elapsed|AllocCPUS\n" + "".join(
+        f"{number}|1000|1000|{elapsed}|{cores}\n"
+        for number, elapsed, cores in [(1, "00:00", 8), (2, "00:00", 6), (3, "00:10", 4)]
+    )
+    jobs = parse(text)
+    assert jobs.runtime.tolist() == [1, 1, 10]
+    assert peak_cores(jobs) == 8
+    with pytest.raises(ClusterError, match="8 were really busy at once"):
+        simulate(jobs)
 
 
 def test_the_peak_is_unknown_where_no_start_is():

@@ -8,7 +8,7 @@ from queuesmith.report.comparison import Comparison
 from queuesmith.report.wording import duration, verdict
 from queuesmith.schedule.fidelity import UNTRUE_PERCENT, Fidelity
 from queuesmith.schedule.schedule import HISTORY, Schedule
-from queuesmith.schedule.verify import usage
+from queuesmith.workload.sacct import most_at_once
 
 NO_HISTORY = (
     "The log does not tell what really happened, so nothing says how true these replays are."
@@ -30,13 +30,19 @@ def history_caution(comparison: Comparison) -> str | None:
     ]
     if comparison.fidelity is not None:
         sentences.append(comparison.fidelity.sentence)
-    peak = 0 if isinstance(real.cluster, NodeCluster) else peak_of(real)  # of CPUs, not cores
+    # Of nodes the log counts CPUs, the machine cores.
+    peak = 0 if isinstance(real.cluster, NodeCluster) else _peak(real)
     if peak > cores:
         sentences.append(
             f"And the log contradicts the machine: {peak:,} cores were really busy at once, but "
             f"it has {cores:,}."
         )
     return " ".join(sentences)
+
+
+def _peak(real: Schedule) -> int:
+    jobs = real.workload
+    return most_at_once(real.start, jobs.runtime, jobs.cores) if len(jobs) else 0
 
 
 def _known_machine(real: Schedule) -> str:
@@ -105,9 +111,3 @@ def recommended(comparison: Comparison, *, although_untrue: bool = False) -> str
     if is_untrue(comparison.fidelity) and not although_untrue:
         return None
     return comparison.best(comparison.metrics[0])
-
-
-def peak_of(schedule: Schedule) -> int:
-    """Return the most cores that are busy at once."""
-    stairs = usage(schedule)
-    return int(stairs.busy.max()) if len(stairs.busy) else 0

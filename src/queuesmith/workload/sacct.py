@@ -147,11 +147,20 @@ def peak_cores(workload: Workload) -> int:
             f"workload '{workload.name}' does not tell when its jobs began, so the peak of busy "
             "cores is unknown. Give the number of cores of the machine."
         )
-    cores = workload.cores[known]
-    times = np.concatenate([real_start[known], (real_start + workload.runtime)[known]])
+    return most_at_once(real_start[known], workload.runtime[known], workload.cores[known])
+
+
+def most_at_once(start: Ints, runtime: Ints, cores: Ints) -> int:
+    """Return the most cores that jobs which really ran must have held at once.
+
+    Logs tell whole seconds. A job of one second may have run for next to none, so it has room for
+    itself, and keeps no other off its cores.
+    """
+    times = np.concatenate([start, start + np.where(runtime > 1, runtime, 0)])
     change = np.concatenate([cores, -cores])
     # At one instant, ends release cores before starts take them.
-    return int(np.cumsum(change[np.lexsort((change, times))]).max())
+    peak = np.cumsum(change[np.lexsort((change, times))]).max()
+    return int(max(peak, cores.max()))
 
 
 # -- what became of the jobs ---------------------------------------------------------------
