@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -162,7 +163,8 @@ def test_retune_turns_knobs_and_is_compared_held_out(run, log):
     assert turns.code == 0
     assert json.loads(turns.out)[0]["alpha"] == 1.0
     assert "ask with --compare" in turns.err
-    compared = run("retune", log, *words, "--compare")
+    compared = run("retune", log, *words, "--compare", "--schedule", "compared.csv")
+    assert Path("compared.csv").read_text() == Path("s.csv").read_text()
     rows = json.loads(compared.out)
     assert {row["policy"] for row in rows} >= {"self-tuning", "best fixed"}
     assert "note: self-tuning was" in compared.err

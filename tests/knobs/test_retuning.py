@@ -117,7 +117,7 @@ def test_the_verdict_does_not_sell_a_loss_or_chance(gain, sentence):
         {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1", "held out": 20.0},
         {"policy": "first come, first served", "knobs": "beta=1", "held out": 30.0},
     )
-    assert re.search(sentence, HeldOut(rows, gain).verdict)
+    assert re.search(sentence, HeldOut(rows, gain, None).verdict)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_the_verdict_keeps_no_setting_that_is_no_better_than_first_come(ours, pl
         {"policy": "first come, first served", "knobs": "beta=1", "held out": plain},
     )
     gain = 100 * (1 - ours / 20.0)
-    verdict = HeldOut(rows, Interval(gain, None, None, 1)).verdict
+    verdict = HeldOut(rows, Interval(gain, None, None, 1), None).verdict
     assert sentence in verdict
     assert "Keep alpha" not in verdict and "hardly chance" not in verdict

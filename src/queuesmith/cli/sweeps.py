@@ -288,13 +288,13 @@ def retune(
     with progress(f"tuning {workload.name}", quiet=log.quiet) as report:
         if compare:
             judged = held_out(workload, None, objective, split=split, progress=report, **options)
-            rows, said = list(judged.rows), judged.verdict
+            found, rows, said = judged.tuned, list(judged.rows), judged.verdict
         else:
             found = tune(workload, None, objective, progress=report, **options)
             rows = found.rows()
             said = "whether turning the knobs pays is a question to the log: ask with --compare."
-            if schedule is not None:
-                found.schedule.save(schedule)
-                tell(f"wrote {schedule}", quiet=log.quiet)
+    if schedule is not None:
+        found.schedule.save(schedule)
+        tell(f"wrote {schedule}", quiet=log.quiet)
     print_rows(rows, format)
     tell(f"note: {said}", quiet=log.quiet)

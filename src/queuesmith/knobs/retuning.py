@@ -190,10 +190,13 @@ class HeldOut:
     gain
         By how many per cent self-tuning is better than the best fixed setting on the second part,
         with its interval; None where the objective is 0 under that setting.
+    tuned
+        The replay of the whole log under self-tuning.
     """
 
     rows: tuple[dict[str, Any], ...]
     gain: Interval | None
+    tuned: Retuned
 
     @property
     def verdict(self) -> str:
@@ -278,7 +281,7 @@ def held_out(
         *(_row(n, str(searched[n]), schedules[n], measure, seen) for n in searched),
         _row(_PLAIN, "beta=1", plain, measure, seen),
     ]
-    return HeldOut(tuple(rows), improvement(ours, fixed, measure))
+    return HeldOut(tuple(rows), improvement(ours, fixed, measure), tuned)
 
 
 def _best_fixed(
