@@ -3,8 +3,22 @@
 import numpy as np
 import pytest
 
-from queuesmith import Workload, read, simulate, verify
+from queuesmith import (
+    Cluster,
+    Schedule,
+    Workload,
+    knapsack,
+    pareto_front,
+    read,
+    retune,
+    simulate,
+    sweep,
+    verify,
+)
 from queuesmith.base.errors import WorkloadError
+from queuesmith.planning.solve import whole_snapshot
+from queuesmith.planning.steps import snapshots
+from queuesmith.schedule.verify import violations
 from queuesmith.workload.dependencies import has_dependencies, predecessors, with_dependencies
 
 
@@ -63,3 +77,29 @@ def test_positions_follow_the_jobs_that_are_left():
 def test_a_circle_is_refused_and_named():
     with pytest.raises(WorkloadError, match=r"^[^\n]*job 2 after 3 after 2[^\n]*$"):
         predecessors(chain([2, 3, 2]))
+
+
+@pytest.mark.parametrize(
+    "ignorant",
+    [
+        lambda log: sweep(log, cores=4, ranges="-1:1:1"),
+        lambda log: knapsack(log, cores=4),
+        lambda log: retune(log, cores=4),
+        lambda log: pareto_front(log, cores=4),
+        lambda log: list(snapshots(log, "fcfs+easy", cores=4)),
+        lambda log: whole_snapshot(log, Cluster(4)),
+    ],
+)
+def test_what_cannot_let_jobs_wait_for_each_other_refuses_them_in_one_sentence(ignorant):
+    with pytest.raises(WorkloadError, match=r"^2 jobs wait for another in [^\n]* does not know"):
+        ignorant(chain([-1, 1, 2]))
+
+
+def test_a_schedule_in_which_a_job_does_not_wait_for_another_is_caught():
+    log = chain([-1, 1, 2], think=[0, 5, 0])
+    assert not violations(Schedule(log, Cluster(4), np.array([0, 15, 25]), "right"))
+    (found,) = violations(Schedule(log, Cluster(4), np.array([0, 14, 25]), "soon"))
+    assert found == (
+        "1 job starts before it is due after another; the first is job 2, due at 15 after job 1, "
+        "started at 14."
+    )

@@ -28,6 +28,7 @@ from queuesmith.environment.kernels import (
 from queuesmith.schedule.measures import DEFAULT_BOUND
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import check_no_dependencies
 
 extra_library("gymnasium", "gym", "the environment")
 
@@ -84,6 +85,7 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         machine = as_cluster(workload, cluster, cores)
         self.cluster = check_no_maintenance(machine, "the environment")
+        check_no_dependencies(workload, "the environment")
         self.workload = workload.fitting(self.cluster.cores)
         self.jobs = whole_number("the number of jobs", jobs, 1, "Give for example 256.")
         whole_number("the window", window, 1, "Give for example 64.")

@@ -16,6 +16,7 @@ from queuesmith.knobs.kernels.replay import Bags
 from queuesmith.knobs.options import BagOptions
 from queuesmith.schedule.times import frozen
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import check_no_dependencies
 from queuesmith.workload.workload import MOST_CORES, TASK_CORES, Change, Ints
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,7 @@ class TaskJobs:
             raise WorkloadError(
                 f"workload '{self.workload.name}' has no jobs to schedule. Give one that has."
             )
+        check_no_dependencies(self.workload, "a replay with knobs")
         per_task = whole_number(
             "the number of cores per task", self.cores_per_task, 1, "Give for example 1."
         )

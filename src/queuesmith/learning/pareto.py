@@ -23,7 +23,13 @@ from queuesmith.cluster.maintenance import check_no_maintenance
 from queuesmith.compiled.pareto import undominated
 from queuesmith.learning.course import LearningProgress
 from queuesmith.learning.nsga_library import ALGORITHMS, NsgaSearch
-from queuesmith.learning.offline import GROUPS, QUICK_WAYS, OfflineSchedules, check_ways
+from queuesmith.learning.offline import (
+    GROUPS,
+    INSERT,
+    QUICK_WAYS,
+    OfflineSchedules,
+    check_ways,
+)
 from queuesmith.learning.offline_front import Front, Point, losses, measure
 from queuesmith.learning.split import Parts, check_objective
 from queuesmith.learning.tune import BASELINE
@@ -36,6 +42,7 @@ from queuesmith.study.rounds import Round, Rounds
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store, fingerprint
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import check_no_dependencies
 
 Floats = NDArray[np.float64]
 
@@ -118,6 +125,8 @@ def pareto_front(
     chosen, generator = search or FrontSearch(), seeded(seed)
     wanted = Objective(objective) if isinstance(objective, str) else objective
     machine = check_no_maintenance(as_cluster(workload, cluster, cores), "the off-line front")
+    if INSERT in chosen.ways:
+        check_no_dependencies(workload, f"the way '{INSERT}'", "choose --ways easy,list")
     jobs = workload.fitting(machine.cores, strict=strict)
     check_objective(Parts(jobs, None), machine, wanted)
     names, left_out = _objectives(jobs, machine)

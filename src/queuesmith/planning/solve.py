@@ -37,6 +37,7 @@ from queuesmith.schedule import Schedule
 from queuesmith.solving.incumbent import Incumbent
 from queuesmith.solving.status import Proof
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import check_no_dependencies
 from queuesmith.workload.workload import Ints
 
 #: The share of the time that goes to the search before anything is proven.
@@ -266,6 +267,7 @@ def solve_workload(
 
 def whole_snapshot(workload: Workload, cluster: Cluster) -> Snapshot:
     """Return a log as one snapshot of an empty machine at its first submission."""
+    check_no_dependencies(workload, "the planner")
     fitting = workload.fitting(check_no_maintenance(cluster, "the planner").cores)
     walltime = np.maximum(fitting.walltime, 1)
     jobs = fitting.replaced(runtime=walltime, walltime=walltime)

@@ -14,6 +14,7 @@ from queuesmith.planning.snapshot import Snapshot
 from queuesmith.policy import Policy
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
+from queuesmith.workload.dependencies import check_no_dependencies
 from queuesmith.workload.workload import Ints
 
 
@@ -74,7 +75,7 @@ def sampled_instants(
 
 def step_instants(schedule: Schedule, *, fewest: int = 1, most: int | None = None) -> Ints:
     """Return the instants of submission at which so many jobs wait, those just arrived included."""
-    submit = schedule.workload.submit
+    submit = check_no_dependencies(schedule.workload, "the planner").submit
     instants = np.unique(submit)
     arrived = np.searchsorted(submit, instants, "right")
     waiting = arrived - np.searchsorted(np.sort(schedule.start), instants, "left")

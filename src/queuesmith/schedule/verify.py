@@ -15,6 +15,7 @@ from queuesmith.base.words import so_many
 from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.schedule import Schedule
 from queuesmith.schedule.times import Times
+from queuesmith.workload.dependencies import predecessors
 from queuesmith.workload.workload import MOST_CORES, TASK_CORES, Ints, task_cores
 
 
@@ -47,7 +48,17 @@ def usage(schedule: Schedule) -> Usage:
 def violations(schedule: Schedule) -> list[str]:
     """Return a sentence for each rule that the schedule breaks; none where it is feasible."""
     of_kind("the schedule", schedule, Schedule, "Give what simulate(...) returned.")
-    rules = (_early, _endless, _wide, _overfull, _crowded, _incomplete, _uneven, _beyond_share)
+    rules = (
+        _early,
+        _too_soon,
+        _endless,
+        _wide,
+        _overfull,
+        _crowded,
+        _incomplete,
+        _uneven,
+        _beyond_share,
+    )
     found = [sentence for rule in rules if (sentence := rule(schedule)) is not None]
     return [*found, *schedule.cluster.violations(schedule)]
 
@@ -63,6 +74,22 @@ def _early(schedule: Schedule) -> str | None:
         f"{so_many(count, 'job starts before it is', 'jobs start before they are')} submitted; the "
         f"first is {_job(schedule, first)}, submitted at {schedule.submit[first]}, started at "
         f"{first_start[first]}."
+    )
+
+
+def _too_soon(schedule: Schedule) -> str | None:
+    after, think = predecessors(schedule.workload)
+    follows = np.flatnonzero(after >= 0)
+    due = schedule.end[after[follows]] + think[follows]
+    soon = schedule.start[follows] < due
+    if not soon.any():
+        return None
+    first = int(np.argmax(soon))
+    job = int(follows[first])
+    count = so_many(np.count_nonzero(soon), "job starts before it is", "jobs start before they are")
+    return (
+        f"{count} due after another; the first is {_job(schedule, job)}, due at {due[first]} after "
+        f"{_job(schedule, int(after[job]))}, started at {schedule.start[job]}."
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from queuesmith.base.errors import WorkloadError
+from queuesmith.base.words import so_many
 from queuesmith.workload.workload import Change, Ints, Workload
 
 AFTER, THINK_TIME, PRECEDING = "after", "think_time", "preceding_job"
@@ -39,6 +40,19 @@ def has_dependencies(workload: Workload) -> bool:
     """Tell whether any job waits for another."""
     after = workload.extra.get(AFTER)
     return after is not None and bool((after >= 0).any())
+
+
+def check_no_dependencies(
+    workload: Workload, what: str, instead: str = "use simulate, compare or tune"
+) -> Workload:
+    """Return the workload; raise where jobs wait for others, which not all computations know."""
+    if has_dependencies(workload):
+        count = int((workload.extra[AFTER] >= 0).sum())
+        raise WorkloadError(
+            f"{so_many(count, 'job waits', 'jobs wait')} for another in '{workload.name}', which "
+            f"{what} does not know. Leave out --dependencies (the column '{AFTER}'), or {instead}."
+        )
+    return workload
 
 
 def predecessors(workload: Workload) -> tuple[Ints, Ints]:
