@@ -203,6 +203,21 @@ def test_explain_reads_a_log_as_simulate_does(run, jobs, policy):
     assert json.loads(told.out)["chosen"] == {n: count for n, count in counts.items() if count}
 
 
+def test_explain_replays_on_the_machine_that_simulate_does(run, jobs, policy, tmp_path):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("NodeName=n[1-16] CPUs=16\nPartitionName=all Nodes=ALL Default=YES State=UP\n")
+    how = ["--machine", conf, "--head", "150", "--format", "json", "--quiet"]
+    told = run("explain", policy, jobs, *how, "--smaller", "smaller.json")
+    assert told.code == 0, told.err
+    replayed = [
+        json.loads(run("simulate", jobs, "--policy", each, *how).out)
+        for each in (policy, "smaller.json")
+    ]
+    counts = replayed[0]["decisions"]["by_strategy"]
+    assert json.loads(told.out)["chosen"] == {n: count for n, count in counts.items() if count}
+    assert replayed[0]["mean_wait"] == replayed[1]["mean_wait"]
+
+
 def test_explain_counts_over_a_log(run, jobs, policy):
     outcome = run("explain", policy, jobs, "--cores", "256", "--format", "json", "--quiet")
     found = json.loads(outcome.out)

@@ -9,7 +9,14 @@ import typer
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
-from queuesmith.cli.options import FormatOption, LogIfAny, LogOptions, with_options
+from queuesmith.cli.options import (
+    FormatOption,
+    LogIfAny,
+    LogOptions,
+    MachineOptions,
+    NodesOptions,
+    with_options,
+)
 from queuesmith.cli.output import (
     Format,
     check_targets,
@@ -23,19 +30,19 @@ from queuesmith.cli.output import (
 from queuesmith.cli.trust import Trust, chosen_policy, loaded_policy
 
 if TYPE_CHECKING:
+    from queuesmith.cluster import Cluster, NodeCluster
     from queuesmith.workload import Workload
 
 
 @with_options
 def explain(
     log: LogIfAny,
+    machine: MachineOptions,
+    nodes: NodesOptions,
     policy: Annotated[
         str,
         typer.Argument(help="A policy as one writes it, or its JSON file, as tune writes it."),
     ],
-    cores: Annotated[
-        int | None, typer.Option(help="Number of processors; by default what the log says.")
-    ] = None,
     smaller: Annotated[
         Path | None,
         typer.Option(help="Write a rule base without what the log never needs to this file."),
@@ -57,8 +64,8 @@ def explain(
             f"--smaller needs a rule base and a log to replay it on, but '{policy}' "
             f"{'has no log' if log.log is None else 'is no rule base'}. Name both."
         )
-    workload = None if log.log is None else log.read()
-    decisions = None if workload is None else _decisions(known, workload, cores, log)
+    replayed = None if log.log is None else _jobs_and_machine(log, machine, nodes)
+    decisions = None if replayed is None else _decisions(known, *replayed, log)
     counts = None if decisions is None else decisions.rule_counts
     if format is Format.table:
         _print_explained(explain(known, counts), known, decisions)
@@ -68,9 +75,18 @@ def explain(
             print_json({"policy": str(known), "sentences": rows, **_decided(known, decisions)})
         else:
             print_rows([{**row, "rules": " ".join(map(str, row["rules"]))} for row in rows], format)
-    if smaller is not None and workload is not None:
+    if smaller is not None and replayed is not None:
         quiet = log.quiet or format is not Format.table
-        _write_smaller(known, workload, cores, smaller, quiet=quiet)
+        _write_smaller(known, *replayed, smaller, quiet=quiet)
+
+
+def _jobs_and_machine(
+    log: LogOptions, machine: MachineOptions, nodes: NodesOptions
+) -> tuple[Workload, Cluster | NodeCluster]:
+    """Return the jobs and the machine as ``tune`` has them."""
+    workload = log.read()
+    cluster = nodes.cluster(workload, machine, log)
+    return nodes.constrained(workload, cluster, log), cluster
 
 
 def _print_explained(text: str, policy: Any, decisions: Any) -> None:
@@ -104,26 +120,26 @@ def _decided(policy: Any, decisions: Any) -> dict[str, Any]:
 
 
 def _write_smaller(
-    policy: Any, workload: Workload, cores: int | None, path: Path, *, quiet: bool
+    policy: Any, workload: Workload, cluster: Cluster | NodeCluster, path: Path, *, quiet: bool
 ) -> None:
     """Write a rule base that does the same on the log with fewer rules, and say what is gone."""
     from queuesmith.learning.smaller import smaller
 
-    found = smaller(policy, workload, cores=cores)
+    found = smaller(policy, workload, cluster)
     found.policy.save(path)
     if not quiet:
         print_sentences(str(found))
     tell(f"wrote {path}", quiet=quiet)
 
 
-def _decisions(policy: Any, workload: Workload, cores: int | None, log: LogOptions) -> Any:
+def _decisions(
+    policy: Any, workload: Workload, cluster: Cluster | NodeCluster, log: LogOptions
+) -> Any:
     """Replay a log; return how its rules decided, or None where the policy has none."""
     from queuesmith.engine.decisions import RuleDecisions
     from queuesmith.study import simulate_many
 
     with progress(f"replaying {policy}", quiet=log.quiet) as report:
-        schedule = simulate_many(
-            workload, None, [policy], cores=cores, strict=log.strict, progress=report
-        )[0]
+        schedule = simulate_many(workload, cluster, [policy], strict=log.strict, progress=report)[0]
     tell_changes(schedule.workload, quiet=log.quiet, since=len(workload.changes))
     return schedule.decisions if isinstance(schedule.decisions, RuleDecisions) else None

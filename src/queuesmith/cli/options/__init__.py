@@ -6,7 +6,7 @@ from queuesmith.cli.options.log import DEFAULT_THRESHOLDS, LogIfAny, LogOptions,
 from queuesmith.cli.options.machine import MachineOptions, NodesOption, machine_named
 from queuesmith.cli.options.single import FederationFile, FormatOption, Quiet, Seed, described
 from queuesmith.cli.options.texts import names, numbers, own_metric, own_metrics, settings
-from queuesmith.cli.options.truth import ConstraintsOption, TruthOptions
+from queuesmith.cli.options.truth import ConstraintsOption, NodesOptions, TruthOptions
 
 __all__ = [
     "DEFAULT_THRESHOLDS",
@@ -19,6 +19,7 @@ __all__ = [
     "LogOrDemo",
     "MachineOptions",
     "NodesOption",
+    "NodesOptions",
     "Quiet",
     "Seed",
     "TruthOptions",

@@ -28,8 +28,8 @@ ConstraintsOption = Annotated[
 
 
 @dataclass(frozen=True)
-class TruthOptions:
-    """The machine as it is, and how a replay on it is held against what really happened."""
+class NodesOptions:
+    """The machine as it is: its nodes, what binds jobs to them, and when nothing may run there."""
 
     panel: ClassVar = "The machine"
     nodes: NodesOption = None
@@ -41,20 +41,6 @@ class TruthOptions:
             "be repeated."
         ),
     ] = None
-    today: Annotated[
-        str | None,
-        described(
-            "The policy that really ran, by which replays are graded where the log tells what "
-            "happened; by default slurm() on a machine of nodes, else fcfs+easy."
-        ),
-    ] = None
-    although_untrue: Annotated[
-        bool,
-        typer.Option(
-            "--although-untrue",
-            help="Recommend a policy even where replays are 20 % or more from what happened.",
-        ),
-    ] = False
 
     def cluster(
         self, workload: Workload, machine: MachineOptions, log: LogOptions
@@ -66,13 +52,18 @@ class TruthOptions:
         return with_maintenance(found, workload, self.windows()) if self.maintenance else found
 
     def constrained(
-        self, workload: Workload, machine: Cluster | NodeCluster, log: LogOptions
+        self,
+        workload: Workload,
+        machine: Cluster | NodeCluster,
+        log: LogOptions,
+        *,
+        today: str | None = None,
     ) -> Workload:
         """Return the jobs with the constraints that are asked for, and say what was inferred."""
         from queuesmith.study.constraints import with_constraints
 
         bound = with_constraints(
-            workload, machine, self.constraints, today=self.today, strict=log.strict
+            workload, machine, self.constraints, today=today, strict=log.strict
         )
         tell_changes(bound, quiet=log.quiet, since=len(workload.changes))
         return bound
@@ -91,3 +82,34 @@ class TruthOptions:
                 )
             found.append(window)
         return found
+
+
+@dataclass(frozen=True)
+class TruthOptions(NodesOptions):
+    """The machine as it is, and how a replay on it is held against what really happened."""
+
+    today: Annotated[
+        str | None,
+        described(
+            "The policy that really ran, by which replays are graded where the log tells what "
+            "happened; by default slurm() on a machine of nodes, else fcfs+easy."
+        ),
+    ] = None
+    although_untrue: Annotated[
+        bool,
+        typer.Option(
+            "--although-untrue",
+            help="Recommend a policy even where replays are 20 % or more from what happened.",
+        ),
+    ] = False
+
+    def constrained(
+        self,
+        workload: Workload,
+        machine: Cluster | NodeCluster,
+        log: LogOptions,
+        *,
+        today: str | None = None,
+    ) -> Workload:
+        """Return the jobs with the constraints that are asked for, under the policy that ran."""
+        return super().constrained(workload, machine, log, today=today or self.today)
