@@ -103,3 +103,13 @@ def test_wrong_constraints_are_told_before_any_replay(
 def test_constraints_need_nodes(run, on_nodes):
     outcome = run("simulate", on_nodes[0], "--cores", "8", "--constraints", "inferred")
     assert outcome.code == 2 and "constraints are features of nodes" in outcome.err
+
+
+def test_constraints_of_a_part_are_inferred_from_the_whole_log(run, on_nodes, tmp_path):
+    part = ("--where", "id != 4")  # who was let past job 3
+    for verb in ("simulate", "fidelity"):
+        found = json.loads(run(verb, *on_nodes, *part, "--format", "json").out)
+        assert found.get("fidelity", found)["constraints_inferred"] == 1
+    run("report", *on_nodes, *VERBS["report"], *part)
+    page = (tmp_path / "page.html").read_text().replace("&#x27;", "'")
+    assert "whole = log" in page and "qs.with_constraints(log, machine, whole=whole)" in page

@@ -29,6 +29,19 @@ def test_constraints_are_inferred_where_the_log_has_none_and_the_grade_says_so(l
     assert free.inferred == 0 and free.as_logged is None and "inferred" not in free.sentence
 
 
+def test_constraints_of_a_part_are_those_that_the_whole_log_shows(log):
+    # Beside job 1 there is room for job 5, not for job 4; without it job 4 seems bound to m1.
+    asked = (0, 900, 920, 1), (0, 400, 420, 4), (0, 200, 240, 3), (10, 50, 60, 4), (20, 50, 60, 3)
+    nodes = ["n1", "m1", "n1", "m1", "n1"]
+    free = jobs(*asked, node_list=nodes, real_start=[0, 0, 0, 400, 200])
+    part = free.where("id > 1")
+    assert "constraint" in qs.with_constraints(part, MACHINE).extra
+    assert qs.with_constraints(part, MACHINE, whole=free) is part
+    assert qs.fidelity(part, MACHINE, whole=free).inferred == 0
+    bound = qs.with_constraints(log.where("id > 2"), MACHINE, whole=log)
+    assert bound.label("constraint", int(bound.extra["constraint"][0])) == "b"
+
+
 def test_any_replay_can_have_them_and_its_grade_is_that_of_fidelity(log):
     bound = qs.with_constraints(log, MACHINE)
     compared = qs.compare(bound, MACHINE, ["fcfs+easy"]).fidelity

@@ -104,6 +104,7 @@ def fidelity(
             as_placed=as_placed,
             constraints=constraints,
             strict=log.strict,
+            whole=log.whole() if nodes else None,
             progress=tick,
         )
     tell_changes(judged.history.workload, quiet=log.quiet, since=len(workload.changes))

@@ -89,6 +89,8 @@ class Recipe:
         if log.groups != "share" or log.thresholds != DEFAULT_THRESHOLDS:
             shares = tuple(numbers(log.thresholds, "thresholds"))
             lines.append(f"log = log.grouped({shares!r}, by={log.groups!r})")
+        if self.truth.nodes is not None and log.is_part:
+            lines.append("whole = log")
         if log.between is not None:
             from queuesmith.workload.moments import split_moments
 
@@ -112,7 +114,8 @@ class Recipe:
         if self.truth.nodes is not None or self.truth.constraints is not None:
             given = {"constraints": self.truth.constraints, "today": self.truth.today}
             asked = "".join(f", {key}={value!r}" for key, value in given.items() if value)
-            lines.append(f"log = qs.with_constraints(log, machine{asked})")
+            part = ", whole=whole" if self.truth.nodes is not None and self.log.is_part else ""
+            lines.append(f"log = qs.with_constraints(log, machine{asked}{part})")
         return lines
 
     def _described_machine(self) -> list[str]:

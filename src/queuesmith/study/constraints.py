@@ -40,6 +40,7 @@ def with_constraints(
     *,
     today: AnyPolicy | str | None = None,
     strict: bool = False,
+    whole: Workload | None = None,
 ) -> Workload:
     """Return a log with the constraints that are asked for, for any replay of it.
 
@@ -55,6 +56,9 @@ def with_constraints(
         The policy that really ran; by default ``slurm()``.
     strict
         Where they are inferred, raise where a job fits no node instead of leaving it out.
+    whole
+        The log that the jobs are a part of. Nodes that jobs of other parts held seem free without
+        it, so that who really waited for them is taken for bound to others.
     """
     policy = Slurm() if today is None else as_policy(today)
     if constraints is None and isinstance(policy, Slurm) and _shows_constraints(workload, machine):
@@ -69,13 +73,21 @@ def with_constraints(
     if constraints != Constraints.INFERRED:
         return read_constraints(constraints, workload, machine)
     fit = jobs_that_fit(workload, machine, strict=strict)
-    bound = inferred(fit, machine, policy if isinstance(policy, Slurm) else None)
+    everybody = fit if whole is None else jobs_that_fit(whole, machine)
+    bound = inferred(everybody, machine, policy if isinstance(policy, Slurm) else None)
+    bound = bound if whole is None else _taken_over(fit, bound)
     count = count_constrained(bound)
     return bound.noting(Change(INFERRED, count, dropped=False)) if count else workload
 
 
 def _shows_constraints(workload: Workload, machine: Cluster | NodeCluster) -> bool:
     return isinstance(machine, NodeCluster) and can_infer(workload, machine)
+
+
+def _taken_over(part: Workload, whole: Workload) -> Workload:
+    """Return a part of a log with the constraints that its jobs have in the whole of it."""
+    known = dict(zip(whole.id.tolist(), _texts(whole), strict=True))
+    return constrained(part, [known.get(job, "") for job in part.id.tolist()])
 
 
 def inferred(workload: Workload, machine: NodeCluster, policy: Slurm | None = None) -> Workload:

@@ -31,6 +31,7 @@ def fidelity(
     as_placed: bool = False,
     constraints: str | Path | None = None,
     strict: bool = False,
+    whole: Workload | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Fidelity:
     """Replay the policy that really ran, and grade how well that agrees with what happened.
@@ -50,7 +51,7 @@ def fidelity(
     as_placed
         Let each job run only on nodes of the kinds that it really ran on, for logs that do not
         tell what jobs were bound to.
-    constraints
+    constraints, whole
         As for ``with_constraints``; as logged by default where jobs are placed as they were.
     progress
         Called with the share of the replays that is done.
@@ -62,7 +63,7 @@ def fidelity(
     if as_placed:
         jobs = _bound(jobs, machine)
         constraints = Constraints.AS_LOGGED if constraints is None else constraints
-    known = with_constraints(jobs, machine, constraints, today=chosen)
+    known = with_constraints(jobs, machine, constraints, today=chosen, whole=whole)
     known = jobs_that_fit(known, machine, strict=strict)
     policies = _drawn(chosen, jobs, machine, draws)
     judged = _judged(jobs, machine, policies, progress)

@@ -75,12 +75,26 @@ class LogOptions:
 
         Jobs that were cancelled while they waited are kept beside it where asked for.
         """
+        workload = self._part(self._grouped(self._file(cancelled=cancelled)))
+        tell_changes(workload, quiet=self.quiet)
+        return workload
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some jobs of the log are taken."""
+        return any(each is not None for each in (self.where, self.between, self.head))
+
+    def whole(self) -> Workload | None:
+        """Return the log that the jobs are a part of; None where they are all of it."""
+        return self._file() if self.is_part else None
+
+    def _file(self, *, cancelled: bool = False) -> Workload:
         from queuesmith.workload.files import read
         from queuesmith.workload.slurm_text import zone_of
 
         zone_of(self.timezone)
         with working(f"reading {self.log}", quiet=self.quiet):
-            workload = read(
+            return read(
                 self.log,
                 format=self.log_format,
                 columns=self.columns,
@@ -90,9 +104,6 @@ class LogOptions:
                 dependencies=self.dependencies,
                 cancelled=cancelled,
             )
-        workload = self._part(self._grouped(workload))
-        tell_changes(workload, quiet=self.quiet)
-        return workload
 
     def _grouped(self, workload: Workload) -> Workload:
         if self.groups == "share" and self.thresholds == DEFAULT_THRESHOLDS:

@@ -63,7 +63,12 @@ class NodesOptions:
         from queuesmith.study.constraints import with_constraints
 
         bound = with_constraints(
-            workload, machine, self.constraints, today=today, strict=log.strict
+            workload,
+            machine,
+            self.constraints,
+            today=today,
+            strict=log.strict,
+            whole=log.whole() if self.nodes else None,
         )
         tell_changes(bound, quiet=log.quiet, since=len(workload.changes))
         return bound
