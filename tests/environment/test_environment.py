@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from queuesmith import Cluster, lublin, simulate, verify
-from queuesmith.base.errors import ClusterError, UsageError
+from queuesmith import Cluster, Workload, lublin, simulate, verify
+from queuesmith.base.errors import ClusterError, UsageError, WorkloadError
 from queuesmith.testing.twin_environment import TwinEpisode
 
 gymnasium = pytest.importorskip("gymnasium", reason="the environment needs queuesmith[gym]")
@@ -125,3 +125,15 @@ def test_an_action_is_a_whole_number(log, action):
 def test_windows_of_maintenance_are_refused_as_the_environment_does_not_know_them(log):
     with pytest.raises(ClusterError, match="which the environment does not know"):
         SchedulingEnvironment(log, Cluster(64, maintenance=((0, 100),)), jobs=30)
+
+
+def test_jobs_that_wait_for_others_are_refused_as_the_environment_does_not_know_them():
+    log = Workload([0, 0], [10, 10], [10, 10], [1, 1], extra={"after": np.array([-1, 1])})
+    with pytest.raises(WorkloadError, match="which the environment does not know"):
+        SchedulingEnvironment(log, cores=2, jobs=2)
+
+
+def test_an_episode_before_second_0_has_a_schedule():
+    log = Workload([-100, -50, 0], [60, 60, 60], [60, 60, 60], [4, 4, 4])
+    schedule, _ = played(SchedulingEnvironment(log, cores=4, jobs=3), lambda mask: 0)
+    assert schedule.start.tolist() == simulate(log, cores=4, policy="fcfs").start.tolist()

@@ -139,12 +139,11 @@ class SchedulingEnvironment(gymnasium.Env[Observation, np.int64]):
     @property
     def schedule(self) -> Schedule:
         """The schedule of the episode, once it is over."""
-        start = self._lists[0]
-        if (start < 0).any() or not self._clock[STARTED]:
+        if int(self._clock[STARTED]) < self.jobs:
             raise UsageError("the episode is not over yet, so it has no schedule. Go on.")
         places = np.arange(self._first, self._first + self.jobs)
         jobs = self.workload.select(places)
-        return Schedule(jobs, self.cluster, start.copy(), "environment")
+        return Schedule(jobs, self.cluster, self._lists[0].copy(), "environment")
 
     def _chosen_first(self, options: dict[str, Any] | None) -> int:
         """Return the first job of an episode: the one asked for, or a random one."""
