@@ -2,12 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from queuesmith import verify
 from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.learning import tune
 from queuesmith.learning.own_order import OwnOrder
+from queuesmith.study.judgement import admitted
 from tests.learning.test_tune import busy_log
 
 MINE = '''
@@ -27,13 +29,24 @@ def mine(tmp_path, monkeypatch):
 def test_the_parameters_that_an_order_declares_are_tuned():
     method = OwnOrder("my.py:patient+easy", offspring=4, generations=3)
     tuned = tune(busy_log(), cores=16, objective="mean_wait", method=method, seed=1)
-    assert tuned.evaluations == 12
+    assert tuned.evaluations == method.evaluations == 13
     assert str(tuned.policy).startswith("my.py:patient(")
     assert set(tuned.policy.order.parameters) == {"width_power", "patience"}
     verify(tuned.learning.learned)
     assert tuned.settings["policy"] == "my.py:patient+easy"
     again = tune(busy_log(), cores=16, objective="mean_wait", method=method, seed=1)
     assert str(again.policy) == str(tuned.policy)
+
+
+def test_what_is_tuned_is_never_worse_than_the_policy_as_it_was_written():
+    method = OwnOrder("head_start(cores=-30)+easy", offspring=2, generations=1, step=40)
+    learning = method.learn(np.random.default_rng(1), [])
+    asked = next(learning)
+    with pytest.raises(StopIteration) as end:
+        while True:
+            worse = [float(str(each) != str(method.start())) for each in asked]
+            asked = learning.send(admitted(worse))
+    assert end.value.value == method.start()
 
 
 @pytest.mark.usefixtures("mine")

@@ -68,13 +68,24 @@ class OwnOrder(InGenerations):
         """The policy as it is written: it is judged, too."""
         return (self.start(),)
 
+    @property
+    def rounds(self) -> int:
+        """The policy as it is written, then each generation."""
+        return 1 + self.generations
+
+    @property
+    def evaluations(self) -> int:
+        """That policy, and so many in each generation."""
+        return 1 + super().evaluations
+
     def learn(self, generator: np.random.Generator, ranked: Sequence[Policy]) -> Learning:
-        """Search from the policy as it is written; return the best policy judged."""
+        """Search from the policy as it is written; return the best policy judged, that one too."""
         first = self.start()
         values = np.array(list(first.tunable.values()))
         unit = np.where(values == 0, 1.0, np.abs(values))
         search = CmaSearch(values / unit, self.step, self.offspring, generator)
         best = Best()
+        best.note([first], (yield [first]))
         for _ in range(self.generations):
             vectors = search.ask()
             policies = [_having(first, vector * unit) for vector in vectors]
