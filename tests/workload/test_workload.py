@@ -240,10 +240,18 @@ def test_grouping_by_share_uses_the_thresholds(jobs):
     assert jobs.grouped((0.5,)).group.tolist() == [2, 2, 1, 1]
 
 
-def test_grouping_by_a_column_takes_its_numbers_and_names(jobs):
+def test_grouping_by_a_column_of_names_numbers_them_from_1_as_orders_and_features_expect(jobs):
     grouped = jobs.grouped(by="queue")
-    assert grouped.group.tolist() == [0, 1, 0, 1]
-    assert grouped.label("group", 1) == "night"
+    assert grouped.group.tolist() == [1, 2, 1, 2]
+    assert grouped.label("group", 2) == "night"
+    unknown = jobs.replaced(extra={**jobs.extra, "queue": np.array([0, -1, 0, 1])})
+    assert unknown.grouped(by="queue").group.tolist() == [1, 0, 1, 2]
+    assert unknown.grouped(by="queue").label("group", 0) == "none"
+
+
+def test_grouping_by_a_column_of_numbers_takes_them_as_they_are(jobs):
+    plain = jobs.replaced(labels={})
+    assert plain.grouped(by="queue").group.tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("column", ["color", "submit", "weight"])

@@ -356,7 +356,8 @@ class Workload:
         thresholds
             Shares in falling order; group 1 holds the users above the first, and so on.
         by
-            ``"share"``, or the name of an extra column whose numbers become the groups.
+            ``"share"``, or the name of an extra column whose numbers become the groups. Names are
+            numbered from 1 in their order; group 0, ``none``, are jobs without one.
         """
         if by == "share":
             return self.replaced(group=share_groups(self.user, self.work, thresholds))
@@ -367,10 +368,10 @@ class Workload:
                 f"{did_you_mean(by, ['share', *numeric])}Choose 'share' or one of: "
                 f"{', '.join(numeric) or '(none)'}."
             )
-        labels = dict(self.labels)
-        if by in labels:
-            labels["group"] = labels[by]
-        return self.replaced(group=self.extra[by], labels=labels)
+        if by not in self.labels:
+            return self.replaced(group=self.extra[by])
+        labels = {**self.labels, "group": ("none", *self.labels[by])}
+        return self.replaced(group=self.extra[by] + 1, labels=labels)
 
     def fitting(self, cores: int, *, strict: bool = False) -> Workload:
         """Leave out, and count, jobs wider than a machine of ``cores`` processors."""
