@@ -49,6 +49,16 @@ def parquet(tmp_path, **columns):
 # -- CSV -----------------------------------------------------------------------------------
 
 
+def test_names_of_groups_count_from_1_and_group_0_has_none(tmp_path):
+    (tmp_path / "log.csv").write_text(
+        "submit,runtime,walltime,cores,group\n0,9,9,1,bio\n1,9,9,1,art\n2,9,9,1,\n"
+    )
+    log = read_csv(tmp_path / "log.csv")
+    assert log.group.tolist() == [2, 1, 0]
+    write_csv(log, tmp_path / "again.csv")
+    assert read_csv(tmp_path / "again.csv").group.tolist() == [2, 1, 0]
+
+
 def test_jobs_are_read_from_named_columns():
     jobs = parse()
     assert jobs.name == "atlas"
@@ -93,8 +103,8 @@ def test_a_start_before_the_submission_is_unknown():
 
 def test_text_groups_are_groups_with_names():
     jobs = parse("submit,runtime,cores,group\n5,10,2,phys\n6,10,2,chem\n")
-    assert jobs.group.tolist() == [1, 0]
-    assert jobs.labels["group"] == ("chem", "phys")
+    assert jobs.group.tolist() == [2, 1]
+    assert jobs.labels["group"] == ("none", "chem", "phys")
 
 
 def test_fractions_of_a_second_are_rounded_and_counted():

@@ -15,6 +15,22 @@ from queuesmith.base.errors import UsageError
 
 #: Above 8 % of all core-seconds: group 1; above 2 %: group 2; and so on; the rest: group 5.
 DEFAULT_THRESHOLDS = (0.08, 0.02, 0.01, 0.001)
+#: The name of the group of jobs that have none.
+NOBODY = "none"
+
+
+def named_groups(
+    codes: NDArray[np.int64], names: tuple[str, ...]
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return groups, and their names, of jobs whose names count from 0, -1 where one has none.
+
+    Groups count from 1, as orders and features have it; group 0 are jobs without a name, which is
+    written ``none``.
+    """
+    known = (NOBODY, *(name for name in names if name != NOBODY))
+    number = {name: group for group, name in enumerate(known)}
+    groups = np.array([*(number[name] for name in names), 0], np.int64)  # the last for -1
+    return groups[codes], known
 
 
 def share_groups(

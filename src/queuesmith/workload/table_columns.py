@@ -12,6 +12,7 @@ from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, log_name
 from queuesmith.workload.clean import Overrun, RawLog, clean
 from queuesmith.workload.columns import LARGEST_TIME
+from queuesmith.workload.groups import named_groups
 from queuesmith.workload.workload import CORE_COLUMNS, Change, Ints, Workload
 
 REQUIRED = ("submit", "runtime", "cores")
@@ -144,6 +145,8 @@ def _numbered(
             values = values.astype(str)
         elif values.dtype == object and name not in ("cores", "id"):
             values, labels[name] = coded(values.tolist())
+            if name == "group":
+                values, labels[name] = named_groups(values, labels[name])
         elif name in CORE_COLUMNS and values.dtype != np.int64:
             values = _whole(_as_numbers(values, name, path), name, path)
         numbered[name] = values

@@ -23,7 +23,7 @@ from queuesmith.workload.columns import (
     whole_column,
 )
 from queuesmith.workload.columns import Ints as Ints
-from queuesmith.workload.groups import DEFAULT_THRESHOLDS, share_groups
+from queuesmith.workload.groups import DEFAULT_THRESHOLDS, named_groups, share_groups
 from queuesmith.workload.moments import Moment, second_of
 
 if TYPE_CHECKING:
@@ -370,8 +370,8 @@ class Workload:
             )
         if by not in self.labels:
             return self.replaced(group=self.extra[by])
-        labels = {**self.labels, "group": ("none", *self.labels[by])}
-        return self.replaced(group=self.extra[by] + 1, labels=labels)
+        groups, names = named_groups(self.extra[by], self.labels[by])
+        return self.replaced(group=groups, labels={**self.labels, "group": names})
 
     def fitting(self, cores: int, *, strict: bool = False) -> Workload:
         """Leave out, and count, jobs wider than a machine of ``cores`` processors."""
