@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,11 @@ from queuesmith.study.engines import Engine
 
 #: How long a scheduler may take to answer, in seconds.
 PATIENCE = 10.0
-#: How long to wait for the first worker, and how often workers are counted, in seconds.
+#: How long to wait for the first worker, and how often workers are counted, in seconds. What a job
+#: of Slurm waits in the queue does not count.
 PATIENCE_FOR_WORKERS, COUNT_EVERY = 300.0, 0.5
+#: What Slurm calls a job that waits in its queue.
+PENDING = "PENDING"
 #: How long a worker waits for a scheduler that went away, in seconds.
 DEATH_TIMEOUT = 30
 
@@ -47,8 +51,10 @@ class DaskEngine(Engine):
         self._where = scheduler
         self._threads, self._counted = 0, -math.inf
         try:
+            # A client of what is no address lets one wait at its end for a loop that never began.
+            distributed.comm.resolve_address(scheduler)
             self._client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise EngineError(
                 f"no Dask scheduler answers at '{scheduler}' ({_brief(error)}). Start one with "
                 "'dask scheduler', or correct --scheduler tcp://HOST:PORT."
@@ -161,10 +167,31 @@ class SlurmEngine(DaskEngine):
         _library()
         self._jobs = jobs
         self._aside = ThreadPoolExecutor(1)
-        self._listing: Future[set[str] | None] | None = None
+        self._listing: Future[dict[str, str] | None] | None = None
+        self._pending = True
         self._cluster = _cluster(jobs)
-        self._cluster.scale(jobs=jobs.workers)
-        super().__init__(self._cluster.scheduler_address)
+        try:
+            self._cluster.sync(self._replace, {})
+            super().__init__(self._cluster.scheduler_address)
+        except BaseException:
+            self._cluster.close(timeout=10)
+            raise
+
+    def ready(self) -> None:
+        """Wait until there is a worker, however long its job waits in Slurm's queue."""
+        until = time.monotonic() + PATIENCE_FOR_WORKERS
+        while not self.workers:
+            time.sleep(COUNT_EVERY)
+            self.tend()
+            if self._pending:
+                until = time.monotonic() + PATIENCE_FOR_WORKERS
+            elif time.monotonic() > until:
+                raise EngineError(
+                    f"jobs of Slurm run, but no worker in them answers, even after "
+                    f"{PATIENCE_FOR_WORKERS:g} s. Read what they print in "
+                    f"'{self._jobs.logs or Path.cwd()}', and name the network of the nodes with "
+                    "--interface."
+                )
 
     def tend(self) -> None:
         """Replace the workers whose jobs are gone: ended by their limit, cancelled, or killed."""
@@ -176,16 +203,26 @@ class SlurmEngine(DaskEngine):
             if listed is not None:  # else the controller does not answer; it may come back
                 self._cluster.sync(self._replace, listed)
 
-    async def _replace(self, listed: set[str]) -> None:
-        # ``scale`` counts jobs that are gone as workers that may still come, ``adapt`` those that
-        # ended by their lifetime. So these are forgotten first.
+    async def _replace(self, listed: Mapping[str, str]) -> None:
+        # Dask counts jobs that are gone, or that Slurm did not take, as workers that may still
+        # come. So these are forgotten first.
         cluster = self._cluster
-        for name, job in list(cluster.workers.items()):
-            number = getattr(job, "job_id", None)
-            if number is not None and str(number) not in listed:
-                cluster.workers.pop(name, None)
-                cluster.worker_spec.pop(name, None)
-        cluster.scale(jobs=self._jobs.workers)
+        _keep(cluster, lambda number: number in listed)
+        # Not by ``scale``, which comes back before Slurm has the jobs, and tells no errors: a list
+        # of jobs that is older would not have them, and they would be forgotten as gone.
+        while len(cluster.worker_spec) < self._jobs.workers:
+            cluster.worker_spec.update(cluster.new_worker_spec())
+        try:
+            await cluster._correct_state()
+        except (OSError, RuntimeError, ValueError) as error:
+            _keep(cluster, bool)
+            if not cluster.workers:
+                raise EngineError(
+                    f"Slurm does not take the jobs of the workers ({_reason(error)}). Correct "
+                    "what that names, such as --partition or --account; what is done is kept."
+                ) from error
+        states = [listed.get(_number(job), PENDING) for job in cluster.workers.values()]
+        self._pending = all(state == PENDING for state in states)
 
     def close(self) -> None:
         """Cancel the jobs, and go."""
@@ -214,11 +251,31 @@ def _cluster(jobs: SlurmJobs) -> Any:
     )
 
 
-def _listed_jobs() -> set[str] | None:
-    """Return the numbers of all jobs that Slurm has pending or running; None for no answer."""
+def _keep(cluster: Any, is_kept: Callable[[str], bool]) -> None:
+    """Forget the workers whose jobs, by their numbers, are not kept."""
+    for name, job in list(cluster.workers.items()):
+        if not is_kept(_number(job)):
+            del cluster.workers[name]
+            cluster.worker_spec.pop(name, None)
+            cluster._created.discard(job)  # at its end, Dask insists that all of these are closed
+
+
+def _number(job: Any) -> str:
+    """Return the number of a worker's job; an empty one where Slurm did not take it."""
+    return str(getattr(job, "job_id", None) or "")
+
+
+def _reason(error: BaseException) -> str:
+    """Return the last line that sbatch said, without its own name."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return re.sub(r"^sbatch: (error|fatal): ", "", lines[-1]) if lines else type(error).__name__
+
+
+def _listed_jobs() -> dict[str, str] | None:
+    """Return the state of all jobs that Slurm has, by number; None for no answer."""
     try:
         found = subprocess.run(
-            ["squeue", "--noheader", "--me", "--format=%i"],
+            ["squeue", "--noheader", "--me", "--format=%i %T"],
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -226,7 +283,8 @@ def _listed_jobs() -> set[str] | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return set(found.stdout.split())
+    words = (line.split() for line in found.stdout.splitlines())
+    return {each[0]: each[1] for each in words if len(each) == 2}
 
 
 def _library() -> Any:
