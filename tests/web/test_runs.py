@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -140,3 +141,33 @@ def test_only_folders_of_runs_are_runs(tmp_path, make_run):
     for name in ("..", "20260101-000000-ffffff", "upload-0123456789abcdef-x.swf"):
         with pytest.raises(UsageError, match="no run"):
             shelf.find(name)
+
+
+def test_two_tabs_that_let_a_run_go_on_begin_one_process(make_run, tmp_path, monkeypatch):
+    begun = []
+
+    class Process:
+        pid = os.getpid()
+
+        def __init__(self, *_, **__):
+            begun.append(self)
+            time.sleep(0.05)  # the other tab asks meanwhile
+
+        def wait(self):
+            return 0
+
+    run, shelf = make_run(), RunShelf(tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.setattr(
+        Run, "process", property(lambda run: (run.folder / PROCESS).exists() or None)
+    )
+    with ThreadPoolExecutor(2) as tabs:
+        list(tabs.map(shelf.resume, [run, run]))
+    assert len(begun) == 1
+
+
+def test_jobs_that_are_cut_off_are_not_read(make_run):
+    kept = make_run().folder / JOBS
+    kept.write_bytes(kept.read_bytes()[:1000])
+    with pytest.raises(UsageError, match=r"cannot be read\. Start it anew"):
+        load_jobs(kept)

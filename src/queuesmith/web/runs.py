@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -133,6 +134,7 @@ class RunShelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._starting = threading.Lock()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def __iter__(self) -> Any:
@@ -168,8 +170,11 @@ class RunShelf:
 
     def resume(self, run: Run) -> None:
         """Let a run go on, which was stopped or whose process has died."""
-        if run.process is not None or run.result is not None:
-            return
+        with self._starting:  # two tabs may ask at once
+            if run.process is None and run.result is None:
+                self._begin(run)
+
+    def _begin(self, run: Run) -> None:
         for name in (FAILURE, STOPPED):
             (run.folder / name).unlink(missing_ok=True)
         words = [sys.executable, "-m", "queuesmith.web.run_process", str(run.folder)]
@@ -232,7 +237,7 @@ def save_jobs(jobs: Workload, path: Path) -> None:
 def load_jobs(path: Path) -> Workload:
     """Return the jobs of a run."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             facts = json.loads(kept["facts"].tobytes())
             columns = {name: kept[name] for name in CORE_COLUMNS}
             prefix = "extra."
@@ -241,8 +246,10 @@ def load_jobs(path: Path) -> Workload:
                 for name in kept.files
                 if name.startswith(prefix)
             }
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"the jobs of the run '{path.parent.name}' cannot be read.") from error
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise UsageError(
+            f"the jobs of the run '{path.parent.name}' cannot be read. Start it anew."
+        ) from error
     labels = {name: tuple(names) for name, names in facts["labels"].items()}
     return Workload(
         **columns,
