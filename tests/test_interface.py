@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 import queuesmith as qs
+from queuesmith.learning.evolution import Pittsburgh
+from queuesmith.learning.race import Race
+from queuesmith.study.engines import LocalEngine
 from queuesmith.testing import check_policy
 
 JOBS = qs.Workload(submit=[0, 5], runtime=[9, 9], walltime=[9, 9], cores=[1, 2], machine_cores=2)
@@ -76,3 +79,93 @@ def test_a_table_of_pandas_is_the_way_to_a_log():
 def test_a_policy_is_not_said_to_be_right_on_no_workloads(wrong):
     with pytest.raises(qs.QueuesmithError, match="must be a whole number of at least"):
         check_policy("fcfs", **wrong)
+
+
+SCHEDULE = qs.Schedule(JOBS, qs.Cluster(2), np.array([0, 9]), "mine")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [1], {"seed": 1}, JOBS.to_frame(), object()])
+@pytest.mark.parametrize(
+    ("call", "thing"),
+    [
+        (qs.read, "a file or folder is"),
+        (qs.read_study, "a file or folder is"),
+        (qs.machine_from, "a file or folder is"),
+        (lambda path: qs.write(JOBS, path), "a file or folder is"),
+        (qs.describe, "the log is"),
+        (qs.knapsack, "the log is"),
+        (lambda log: qs.with_constraints(log, qs.Cluster(2)), "the log is"),
+        (lambda log: qs.Snapshot(0, log, np.array([0]), np.array([2]), 2), "the log is"),
+        (lambda schedule: qs.confidence(schedule, "mean_wait"), "the schedule is"),
+        (lambda schedule: qs.Fidelity(schedule, SCHEDULE), "the history is"),
+        (lambda schedule: qs.Fidelity(SCHEDULE, schedule), "the replay is"),
+        (lambda each: qs.Comparison((each,)), "one of the schedules is"),
+        (lambda each: qs.Federation([each]), "one of the clusters is"),
+        (lambda page: qs.write_report(page, "page.html"), "the comparison is"),
+        (qs.solve, "the snapshot is"),
+        (lambda engine: qs.run_bags([], engine, "folder"), "the engine is"),
+        (lambda study: qs.run_study(study, None, "folder"), "the study is"),
+        (lambda place: qs.place(place, None), "the federation is"),
+    ],
+)
+def test_a_wrong_kind_is_named_with_what_it_must_be(call, thing, wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        qs.QueuesmithError, match=rf"^{thing} .*, but it must be (of the kind|a text)"
+    ):
+        call(wrong)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "fcfs", qs.Cluster(2)])
+@pytest.mark.parametrize(
+    ("call", "thing"),
+    [
+        (lambda policies: qs.compare(JOBS, policies=policies), "policies is"),
+        (lambda policies: qs.simulate_many(JOBS, policies=policies), "policies is"),
+        (lambda metrics: qs.compare(JOBS, metrics=metrics), "metrics is"),
+        (lambda schedules: qs.Comparison(schedules), "schedules is"),
+        (lambda bags: qs.run_bags(bags, LocalEngine(1), "folder"), "bags is"),
+    ],
+)
+def test_what_is_no_list_is_told(call, thing, wrong):
+    with pytest.raises(qs.QueuesmithError, match=rf"^{thing} .*, but it must be a list"):
+        call(wrong)
+
+
+@pytest.mark.parametrize("times", ["abc", None, Path("grid.csv"), JOBS, [[1, "x"]], {}])
+def test_a_matrix_is_made_of_numbers(times):
+    with pytest.raises(qs.QueuesmithError, match=r"instance 'etc' has|cannot be read as numbers"):
+        qs.EtcMatrix(times)
+
+
+@pytest.mark.parametrize(
+    "options", [{"seed": 1}, "ga", 0, [], {}], ids=["table", "text", "0", "list", "empty"]
+)
+def test_options_are_objects_of_their_own(options):
+    with pytest.raises(qs.QueuesmithError, match=r"options is .* of the kind MapOptions"):
+        qs.map_jobs(qs.EtcMatrix([[1, 2]]), "min-min", options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: qs.lublin(10**30, 4),
+        lambda: qs.bag_of_tasks(10**30, 256),
+        lambda: qs.lublin(10, 4, users=10**30),
+        lambda: Race(generations=10**30),
+        lambda: Pittsburgh(generations=10**30),
+    ],
+)
+def test_a_number_beyond_all_bounds_is_refused(call):
+    with pytest.raises(qs.QueuesmithError, match="but it must be at most"):
+        call()
+
+
+def test_what_numpy_and_paths_hold_is_taken(tmp_path):
+    path = tmp_path / "log.swf"
+    qs.write(JOBS, path)
+    log = qs.read(path)
+    assert len(qs.lublin(np.int64(5), np.int32(4), seed=np.int64(1))) == 5
+    found = qs.compare(log, policies=np.array(["fcfs", "sjf"]), metrics=("mean_wait",))
+    assert found.policies == ("fcfs", "sjf")

@@ -122,6 +122,7 @@ made: list[Endless] = []
 def endless(monkeypatch) -> list[Endless]:
     made.clear()
     monkeypatch.setattr(runner, "Replay", Endless)
+    monkeypatch.setattr(runner, "as_policies", tuple)  # names of no policies
     return made
 
 

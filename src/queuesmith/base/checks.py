@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     import numpy as np
 
 Kind = TypeVar("Kind")
+Item = TypeVar("Item")
 
 
 #: How many of something are held in memory at once, at most: rules, parents, children.
 MOST_AT_ONCE = 1_000_000
+#: How many jobs, or users of them, are drawn at random, at most: some GB.
+MOST_DRAWN = 100_000_000
 
 
 def whole_number(
@@ -35,6 +39,11 @@ def whole_number(
     if most is not None and int(value) > most:
         raise UsageError(f"{name} is {value!r}, but it must be at most {most:,}. {way_out}")
     return int(value)
+
+
+def count(name: str, value: int, least: int, way_out: str) -> int:
+    """Return how many of something there are, from ``least`` to what can be held in memory."""
+    return whole_number(name, value, least, way_out, most=MOST_AT_ONCE)
 
 
 def number(name: str, value: float, low: float, high: float, way_out: str) -> float:
@@ -57,9 +66,29 @@ def of_kind(name: str, value: object, kind: type[Kind], way_out: str) -> Kind:
     """Return ``value``, or say that it is of another kind than is wanted."""
     if isinstance(value, kind):
         return value
+    raise UsageError(
+        f"{name} is {_shown(value)}, but it must be of the kind {kind.__name__}. {way_out}"
+    )
+
+
+def all_of_kind(
+    name: str, values: Iterable[Kind], kind: type[Kind], way_out: str
+) -> tuple[Kind, ...]:
+    """Return values in a tuple, or say that one is of another kind, or that they are no list."""
+    each = several(name, values, way_out)
+    return tuple(of_kind(f"one of the {name}", value, kind, way_out) for value in each)
+
+
+def several(name: str, values: Iterable[Item], way_out: str) -> tuple[Item, ...]:
+    """Return values in a tuple, or say that they are no list of several, such as a single text."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise UsageError(f"{name} is {_shown(values)}, but it must be a list. {way_out}")
+    return tuple(values)
+
+
+def _shown(value: object) -> str:
     plain = value is None or isinstance(value, (str, Path, int, float))
-    shown = repr(value) if plain else f"of the kind {type(value).__name__}"
-    raise UsageError(f"{name} is {shown}, but it must be of the kind {kind.__name__}. {way_out}")
+    return repr(value) if plain else f"of the kind {type(value).__name__}"
 
 
 def seeded(seed: int) -> np.random.Generator:

@@ -37,24 +37,34 @@ LOG_SUFFIXES = (
 )
 
 
+def as_path(path: AnyPath) -> Path:
+    """Return a path, or say that what was given is none."""
+    if isinstance(path, (str, os.PathLike)):
+        return Path(path)
+    raise UsageError(
+        f"a file or folder is of the kind {type(path).__name__}, but it must be a text or a Path. "
+        "Give for example 'log.swf'."
+    )
+
+
 def log_name(path: AnyPath) -> str:
     """Return what a log is called: its file name without ``.swf``, ``.gz`` and the like."""
-    name = Path(path).name
+    name = as_path(path).name
     while (suffix := Path(name).suffix.lower()) in LOG_SUFFIXES and suffix:
         name = name[: -len(suffix)]
-    return name or Path(path).name or "workload"
+    return name or as_path(path).name or "workload"
 
 
 def format_suffix(path: AnyPath) -> str:
     """Return the ending that tells the format: ``.swf`` for ``atlas.SWF.gz``."""
-    name = Path(path).name.lower()
+    name = as_path(path).name.lower()
     return Path(name.removesuffix(".gz")).suffix
 
 
 def read_bytes(path: AnyPath) -> bytes:
     """Return the contents of a file, unpacked where its first bytes say that it is gzip."""
     try:
-        data = Path(path).read_bytes()
+        data = as_path(path).read_bytes()
     except FileNotFoundError:
         raise WorkloadError(
             f"there is no file '{path}' that could be read. Check the path."
@@ -162,7 +172,7 @@ def write_bytes(path: AnyPath, data: bytes) -> None:
 
     The same bytes give the same file: no time and no name is stored in the gzip header.
     """
-    if Path(path).name.lower().endswith(".gz"):
+    if as_path(path).name.lower().endswith(".gz"):
         data = gzip.compress(data, compresslevel=6, mtime=0)
     with atomic_write(path) as file:
         file.write(data)
@@ -223,7 +233,7 @@ def check_unpacked(length: int, most: int, packed: int, path: AnyPath) -> None:
 def checked_target(path: AnyPath) -> Path:
     """Return where a file is to be written; an error where that cannot be."""
     try:
-        target = Path(path)
+        target = as_path(path)
         if not target.exists() or target.is_file() or target.is_dir():
             target = target.resolve()  # devices and pipes stay as they are written
         is_folder, folder_exists = target.is_dir(), target.parent.is_dir()

@@ -7,17 +7,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from queuesmith.base.checks import number
+from queuesmith.base.checks import number, of_kind
 from queuesmith.base.errors import QueuesmithError
-from queuesmith.base.files import AnyPath
+from queuesmith.base.files import AnyPath, as_path
 from queuesmith.campaign.results import Results, gathered
 from queuesmith.campaign.study_file import Study
 from queuesmith.campaign.unit_work import ChunkDone, work_on
 from queuesmith.campaign.units import Unit, units_of
-from queuesmith.study.engines import Engine
+from queuesmith.study.engines import Engine, checked_engine
 from queuesmith.study.shards import Shards
 
 #: A worker keeps at its units for at least so long before it writes them, in seconds.
@@ -83,8 +82,10 @@ def run_study(
         Is called with how many units are done, and how many there are.
     """
     number("the seconds of a chunk", chunk_seconds, 0, 86_400, "Give for example 30.")
+    of_kind("the study", study, Study, "Read one with read_study(...).")
+    checked_engine(engine)
     units = units_of(study)
-    shards = Shards(Path(folder).absolute())
+    shards = Shards(as_path(folder).absolute())
     known = shards.refresh()
     course = Course(len(units), sum(unit.name in known for unit in units))
     waiting = [unit for unit in _once(units) if unit.name not in known]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from queuesmith.base.errors import ClusterError
-from queuesmith.base.files import AnyPath
+from queuesmith.base.files import AnyPath, as_path
 from queuesmith.cluster.node_cluster import NodeCluster
 from queuesmith.cluster.sacctmgr import Accounting, read_sacctmgr
 from queuesmith.cluster.scontrol import machine_of_scontrol, shows_a_cluster, with_running
@@ -47,7 +47,7 @@ def machine_from(
         return source
     if str(source) == INFER:
         return _inferred(log)
-    path = Path(source)
+    path = as_path(source)
     if path.is_dir():
         return _of_folder(path, timezone)
     if not path.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.registry import entry
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.heuristics.large_queue import place_by_prices
@@ -58,7 +59,10 @@ def place(
         Is called with the share done, 0 to 1.
     """
     chosen = named_method(method)
-    settings = options or PlaceOptions()
+    settings = PlaceOptions() if options is None else options
+    of_kind("options", settings, PlaceOptions, "Give for example PlaceOptions(seconds=10).")
+    of_kind("the federation", federation, Federation, "Read one with Federation.read(...).")
+    of_kind("the queue", jobs, FederationJobs, "Read one with FederationJobs.read(...).")
     queue = jobs.queued()
     check_fits(federation, queue, settings.saturation)
     found = chosen(federation, queue, settings, progress or (lambda share: None))

@@ -53,7 +53,8 @@ def map_jobs(
     True
     """
     of_kind("the matrix", matrix, EtcMatrix, "Make one of an array of times: EtcMatrix(times).")
-    chosen = options or MapOptions()
+    chosen = MapOptions() if options is None else options
+    of_kind("options", chosen, MapOptions, "Give for example MapOptions(seed=1).")
     check_method(method, chosen)
     report = progress or (lambda share: None)
     if method == "auto":

@@ -23,7 +23,7 @@ from queuesmith.study.engines import Engine
 from queuesmith.study.pool import Pool
 from queuesmith.study.spreading import spread
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import Ints
+from queuesmith.workload.workload import Ints, checked_workload
 
 Marks = NDArray[np.int8]
 
@@ -71,7 +71,7 @@ class CostModel:
         backfill: str = BagOptions.backfill,
     ) -> CostModel:
         """Return the model of a log on a machine; jobs that never fit are left out."""
-        bags = rigid(jobs) if isinstance(jobs, Workload) else jobs
+        bags = jobs if isinstance(jobs, TaskJobs) else rigid(checked_workload(jobs))
         machine = check_no_maintenance(as_cluster(bags.workload, cluster, cores), "a sweep")
         return cls(bags.fitting(machine.cores), machine, backfill)
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.registry import entry
 from queuesmith.cluster import Cluster, as_cluster
 from queuesmith.compiled import load
@@ -17,6 +18,7 @@ from queuesmith.knobs.options import BagOptions
 from queuesmith.knobs.setting import Knobs
 from queuesmith.schedule import Schedule
 from queuesmith.workload import Workload
+from queuesmith.workload.workload import checked_workload
 
 #: Who may overtake a job that does not fit, by the names of the engine.
 BACKFILLS = {"none": NONE, "list": LIST, "easy": EASY}
@@ -62,10 +64,10 @@ def knapsack(
     >>> knapsack(log, cores=4, knobs=Knobs(1, 0, 0)).end.tolist()
     [10, 10]
     """
-    bags = TaskJobs(jobs) if isinstance(jobs, Workload) else jobs
+    bags = jobs if isinstance(jobs, TaskJobs) else TaskJobs(checked_workload(jobs))
     machine = as_cluster(bags.workload, cluster, cores)
     bags = bags.fitting(machine.cores, strict=strict)
-    chosen = knobs or Knobs()
+    chosen = Knobs() if knobs is None else of_kind("knobs", knobs, Knobs, "Give Knobs(1, 1, 1).")
     # Sizes are tasks times cores of a task: dividing by the tasks is an exponent of 1 less.
     used = Knobs(chosen.alpha - 1, chosen.beta, chosen.gamma) if over_weight else chosen
     mode = backfill_mode(backfill)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import MOST_AT_ONCE, positive, whole_number
+from queuesmith.base.checks import count, positive
 from queuesmith.learning.cma_library import CmaSearch
 from queuesmith.learning.encoding import Vector
 from queuesmith.learning.method import Best, Learning, WholeRuleBases
@@ -53,10 +53,8 @@ class Cma(WholeRuleBases):
     strategies: tuple[str, ...] = tuple(STRATEGIES)
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of offspring", self.offspring, 2, "Give for example 21.", most=MOST_AT_ONCE
-        )
-        whole_number("the number of generations", self.generations, 1, "Give for example 40.")
+        count("the number of offspring", self.offspring, 2, "Give for example 21.")
+        count("the number of generations", self.generations, 1, "Give for example 40.")
         positive("the step", self.step, "Give for example 0.2.")
         self._policy(self.encoding.random(np.random.default_rng(0)))  # what is wrong is told now
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import MOST_AT_ONCE, whole_number
+from queuesmith.base.checks import count, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.policy.features import SEVEN, find_features
 from queuesmith.policy.rules import WEIGHTS, FuzzyRules
@@ -47,9 +47,7 @@ class Encoding:
     choices: int = 13
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of rules", self.rules, 1, "Give for example 10.", most=MOST_AT_ONCE
-        )
+        count("the number of rules", self.rules, 1, "Give for example 10.")
         whole_number("the number of choices", self.choices, 1, "Offer at least one.")
         if not self.features:
             raise UsageError("rules must look at a feature at least, but none is named. Name one.")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import MOST_AT_ONCE, whole_number
+from queuesmith.base.checks import count, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.encoding import Vector
 from queuesmith.learning.method import Best, Learning, RuleBases, WholeRuleBases
@@ -66,13 +66,9 @@ class Evolution(RuleBases):
     restart_after: int | None = None
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of parents", self.parents, 1, "Give for example 3.", most=MOST_AT_ONCE
-        )
-        whole_number(
-            "the number of offspring", self.offspring, 1, "Give for example 21.", most=MOST_AT_ONCE
-        )
-        whole_number("the number of generations", self.generations, 0, "Give for example 40.")
+        count("the number of parents", self.parents, 1, "Give for example 3.")
+        count("the number of offspring", self.offspring, 1, "Give for example 21.")
+        count("the number of generations", self.generations, 0, "Give for example 40.")
         whole_number("the number of seeded parents", self.seeded, 0, "Give for example 1.")
         if self.seeded > self.parents:
             raise UsageError(

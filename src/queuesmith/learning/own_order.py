@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import MOST_AT_ONCE, positive, whole_number
+from queuesmith.base.checks import count, positive
 from queuesmith.base.errors import PolicyError
 from queuesmith.learning.cma_library import CmaSearch, Vector
 from queuesmith.learning.method import Best, InGenerations, Learning
@@ -45,10 +45,8 @@ class OwnOrder(InGenerations):
     step: float = 0.5
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of offspring", self.offspring, 2, "Give for example 12.", most=MOST_AT_ONCE
-        )
-        whole_number("the number of generations", self.generations, 1, "Give for example 20.")
+        count("the number of offspring", self.offspring, 2, "Give for example 12.")
+        count("the number of generations", self.generations, 1, "Give for example 20.")
         positive("the step", self.step, "Give for example 0.5.")
         self.start()
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import MOST_AT_ONCE, positive, whole_number
+from queuesmith.base.checks import count, positive
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.cma_library import CmaSearch, Vector
 from queuesmith.learning.method import InGenerations, Learning
@@ -48,10 +48,8 @@ class ParametricOrder(InGenerations):
     step: float = 1.0
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of offspring", self.offspring, 2, "Give for example 21.", most=MOST_AT_ONCE
-        )
-        whole_number("the number of generations", self.generations, 1, "Give for example 40.")
+        count("the number of offspring", self.offspring, 2, "Give for example 21.")
+        count("the number of generations", self.generations, 1, "Give for example 40.")
         positive("the step", self.step, "Give for example 1.")
         if not self.backfills or not set(self.backfills) <= set(BACKFILLS):
             raise UsageError(

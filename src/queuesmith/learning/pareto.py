@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import MOST_AT_ONCE, seeded, whole_number
+from queuesmith.base.checks import count, of_kind, seeded
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
@@ -33,7 +33,7 @@ from queuesmith.learning.offline import (
 from queuesmith.learning.offline_front import Front, Point, losses, measure
 from queuesmith.learning.split import Parts, check_objective
 from queuesmith.learning.tune import BASELINE
-from queuesmith.policy import AnyPolicy
+from queuesmith.policy import AnyPolicy, as_policies
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.study.engines import Engine
@@ -76,10 +76,8 @@ class FrontSearch:
             raise UsageError(
                 f"there is no algorithm '{self.algorithm}'. Choose from: {', '.join(ALGORITHMS)}."
             )
-        whole_number(
-            "the population", self.population, 4, "Give for example 84.", most=MOST_AT_ONCE
-        )
-        whole_number("the number of generations", self.generations, 1, "Give for example 40.")
+        count("the population", self.population, 4, "Give for example 84.")
+        count("the number of generations", self.generations, 1, "Give for example 40.")
         check_ways(self.ways)
 
 
@@ -122,7 +120,9 @@ def pareto_front(
     progress
         Is called after each generation.
     """
-    chosen, generator = search or FrontSearch(), seeded(seed)
+    chosen, generator = FrontSearch() if search is None else search, seeded(seed)
+    of_kind("the search", chosen, FrontSearch, "Give for example FrontSearch(generations=40).")
+    policies = as_policies(policies)
     wanted = Objective(objective) if isinstance(objective, str) else objective
     machine = check_no_maintenance(as_cluster(workload, cluster, cores), "the off-line front")
     if INSERT in chosen.ways:

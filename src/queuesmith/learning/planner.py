@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import whole_number
+from queuesmith.base.checks import count
 from queuesmith.base.errors import PolicyError
 from queuesmith.learning.method import Best, Learning, Method
 from queuesmith.policy.any_policy import AnyPolicy
@@ -43,7 +43,7 @@ class Planner(Method):
     generations: int = 8
 
     def __post_init__(self) -> None:
-        whole_number("the number of generations", self.generations, 1, "Give for example 8.")
+        count("the number of generations", self.generations, 1, "Give for example 8.")
         self.start()
         self._orders()
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import MOST_AT_ONCE, whole_number
+from queuesmith.base.checks import count
 from queuesmith.learning.method import Best, Learning, RuleBases, as_strategy
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.rulebase import RuleBase
@@ -44,9 +44,7 @@ class Probability(RuleBases):
     window: int = 0
 
     def __post_init__(self) -> None:
-        whole_number(
-            "the number of participations", self.participations, 1, "Give 50.", most=MOST_AT_ONCE
-        )
+        count("the number of participations", self.participations, 1, "Give 50.")
         self._rule_base(np.zeros(self.classes, np.int64))  # whatever is wrong is told at once
 
     @property

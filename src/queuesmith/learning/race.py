@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from queuesmith.base.checks import whole_number
+from queuesmith.base.checks import count
 from queuesmith.learning.evolution import Pittsburgh
 from queuesmith.learning.head_start import HeadStart
 from queuesmith.learning.method import Best, Learning, Method
@@ -54,7 +54,7 @@ class Race(Method):
     most: float = HeadStart.most
 
     def __post_init__(self) -> None:
-        whole_number("the number of generations", self.generations, 2, "Give for example 40.")
+        count("the number of generations", self.generations, 2, "Give for example 40.")
         _ = self.contenders  # what is wrong is told now
 
     @property

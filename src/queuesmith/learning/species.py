@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.base.checks import MOST_AT_ONCE, number, positive, whole_number
+from queuesmith.base.checks import count, number, positive
 from queuesmith.base.errors import UsageError
 from queuesmith.learning.encoding import LADDER, Encoding, Vector
 from queuesmith.study.judgement import Judgement
@@ -106,9 +106,7 @@ class Species:
     def __init__(self, encoding: Encoding, mutation: Mutation, parents: int) -> None:
         self.encoding = encoding
         self.mutation = mutation
-        self.size = whole_number(
-            "the number of parents", parents, 1, "Give for example 3.", most=MOST_AT_ONCE
-        )
+        self.size = count("the number of parents", parents, 1, "Give for example 3.")
         self._first = np.where(
             encoding.is_weight, mutation.weight_step, mutation.step * encoding.scale
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.checks import all_of_kind
 from queuesmith.base.errors import PolicyError, ScheduleError
 from queuesmith.base.registry import entry
 from queuesmith.base.words import so_many
@@ -58,7 +59,8 @@ def orders_of(snapshot: Snapshot, policies: Sequence[Order] | None = None) -> di
     """Return in which order each policy places the jobs: by default FCFS, SJF and LJF."""
     if policies is None:
         return {name: order(snapshot) for name, order in POLICIES.items()}
-    return {str(order): sorted_by(snapshot, order) for order in policies}
+    orders = all_of_kind("policies", policies, Order, "Give for example [ORDERS['fcfs']].")
+    return {str(order): sorted_by(snapshot, order) for order in orders}
 
 
 def sorted_by(snapshot: Snapshot, order: Order) -> Ints:

@@ -17,7 +17,7 @@ from queuesmith.cluster import AlikeCores, Cluster
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import usage
 from queuesmith.workload import Workload
-from queuesmith.workload.workload import Ints
+from queuesmith.workload.workload import Ints, checked_workload
 
 Floats = NDArray[np.float64]
 
@@ -251,7 +251,7 @@ def _check_staircase(snapshot: Snapshot) -> None:
 
 
 def _check_jobs(snapshot: Snapshot) -> None:
-    jobs = snapshot.jobs
+    jobs = checked_workload(snapshot.jobs)
     if not len(jobs):
         raise WorkloadError("the snapshot has no waiting jobs, so nothing is to be planned.")
     widest = int(np.argmax(jobs.cores))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import UsageError
 from queuesmith.cluster import Cluster
 from queuesmith.cluster.maintenance import check_no_maintenance
@@ -107,6 +108,7 @@ def solve(
     ([60, 0], 'optimal')
     """
     options = SolveOptions(objective, seconds, workers, seed, method)
+    of_kind("the snapshot", snapshot, Snapshot, "Make one with Snapshot.make(...).")
     problem = PlanningProblem.of(snapshot, objective)
     proof = _chosen(problem, method)  # what cannot be is told whatever a search finds
     load_kernels()

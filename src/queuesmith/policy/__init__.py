@@ -9,7 +9,7 @@ from queuesmith.policy.orders import ORDERS
 from queuesmith.policy.own_backfill import Backfill, OwnBackfill
 from queuesmith.policy.policy import Policy
 from queuesmith.policy.predicted import Predicted
-from queuesmith.policy.reading import as_policy, load_policy, parse_policies
+from queuesmith.policy.reading import as_policies, as_policy, load_policy, parse_policies
 from queuesmith.policy.rulebase import RuleBase, RuleBasePair
 from queuesmith.policy.self_tuning import SelfTuning
 from queuesmith.policy.slurm import Slurm
@@ -34,6 +34,7 @@ __all__ = [
     "SelfReplaying",
     "SelfTuning",
     "Slurm",
+    "as_policies",
     "as_policy",
     "load_policy",
     "parse_policies",

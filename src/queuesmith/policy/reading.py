@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from queuesmith.base.checks import several
 from queuesmith.base.errors import PolicyError, QueuesmithError
 from queuesmith.policy import committed, own_backfill, rulebase, self_tuning, slurm
 from queuesmith.policy.any_policy import WRITTEN, AnyPolicy, opened_policy_file
@@ -27,6 +28,12 @@ from queuesmith.policy.writing import split_outside
 OFFERS = "queuesmith.policies"
 
 _CALLED = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)", re.DOTALL)
+
+
+def as_policies(policies: Iterable[AnyPolicy | str]) -> tuple[AnyPolicy, ...]:
+    """Return several policies, each as ``as_policy`` has it."""
+    way_out = "Give for example ['fcfs+easy', 'sjf+easy']."
+    return tuple(as_policy(policy) for policy in several("policies", policies, way_out))
 
 
 def as_policy(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from queuesmith.base.checks import several
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine
-from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.policy import AnyPolicy, as_policies
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
@@ -52,7 +53,7 @@ def compare(
     """
     machine = as_machine(workload, cluster, cores)
     fitting = jobs_that_fit(workload, machine, strict=strict)
-    chosen = [as_policy(policy) for policy in policies]
+    chosen = as_policies(policies)
     real = history(fitting, machine)
     known = [] if real is None else [real]
 
@@ -60,7 +61,8 @@ def compare(
     nobody_waits = Schedule(fitting, machine, fitting.submit, "").trimmed(warm_up, cool_down)
     labels = [*(each.policy for each in known), *map(str, chosen)]
     asked = tuple(replace(nobody_waits, policy=label) for label in labels)
-    Comparison(asked, tuple(metrics), bound=bound)
+    metrics = several("metrics", metrics, "Give for example ['mean_wait'].")
+    Comparison(asked, metrics, bound=bound)
 
     graded = todays_policy(machine, today) if known else None
     further = [] if graded is None or str(graded) in labels else [graded]
@@ -69,4 +71,4 @@ def compare(
     )
     shown = replayed[: len(chosen)]
     now = next((each for each in replayed if each.policy == str(graded)), None)
-    return Comparison((*known, *shown), tuple(metrics), warm_up, cool_down, bound, now)
+    return Comparison((*known, *shown), metrics, warm_up, cool_down, bound, now)

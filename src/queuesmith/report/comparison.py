@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.base.checks import all_of_kind, of_kind, several
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.words import so_many
 from queuesmith.schedule.confidence import Interval, confidence
@@ -57,9 +58,14 @@ class Comparison:
     objectives: Mapping[str, Objective] = field(init=False)
 
     def __post_init__(self) -> None:
-        ordered = sorted(self.schedules, key=lambda schedule: schedule.policy != HISTORY)
+        way_out = "Give what simulate(...) returned for each policy."
+        schedules = all_of_kind("schedules", self.schedules, Schedule, way_out)
+        if self.today is not None:
+            of_kind("the replay of today's policy", self.today, Schedule, way_out)
+        metrics = several("metrics", self.metrics, "Give for example ['mean_wait'].")
+        ordered = sorted(schedules, key=lambda schedule: schedule.policy != HISTORY)
         object.__setattr__(self, "schedules", tuple(ordered))
-        object.__setattr__(self, "metrics", tuple(str(metric) for metric in self.metrics))
+        object.__setattr__(self, "metrics", tuple(map(str, metrics)))
         self._check_alike()
         _check_metrics(self.metrics)
         # A slip in an expression is told before anything is computed.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from queuesmith import __version__
+from queuesmith.base.checks import of_kind
 from queuesmith.base.files import atomic_write
 from queuesmith.base.words import so_many
 from queuesmith.figures.page import embedded, page_html
@@ -62,6 +63,7 @@ def write_report(
         Further sections, each a title and either HTML (taken as it is, so escape what is not
         yours) or a Plotly figure, or several of them. They stand before the definitions.
     """
+    of_kind("the comparison", comparison, Comparison, "Give what compare(...) returned.")
     policies = so_many(len(comparison.simulated), "policy", "policies")
     real = " with what happened" if len(comparison.policies) > len(comparison.simulated) else ""
     heading = title or f"{comparison.workload.name}: {policies} compared{real}"

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from queuesmith.base.checks import all_of_kind
 from queuesmith.base.errors import OutputError, QueuesmithError, UsageError
-from queuesmith.base.files import AnyPath, write_bytes
+from queuesmith.base.files import AnyPath, as_path, write_bytes
 from queuesmith.base.json import parse_json
 from queuesmith.knobs.setting import Knobs
 from queuesmith.running.bag_files import Bag
@@ -23,7 +24,7 @@ from queuesmith.running.records import Lines, Tail
 from queuesmith.running.run_state import RunState, end_of, take_record, take_records
 from queuesmith.running.task_work import Ended, TaskEnd, TaskOrder, kill_leftovers, run_task
 from queuesmith.running.tuning import KnobTuning
-from queuesmith.study.engines import Engine
+from queuesmith.study.engines import Engine, checked_engine
 
 #: How often engines, the inbox and survivors of an earlier run are looked after, in seconds.
 LOOK_EVERY = 0.25
@@ -65,7 +66,9 @@ def run_bags(
     watch
         Is called every quarter of a second with how things stand.
     """
-    with contextlib.closing(_Runner(Path(folder).absolute(), engine, cores, tuning)) as runner:
+    checked_engine(engine)
+    bags = all_of_kind("bags", bags, Bag, "Read them with read_bags(...).")
+    with contextlib.closing(_Runner(as_path(folder).absolute(), engine, cores, tuning)) as runner:
         # What is wrong with them is told before any worker begins.
         runner.check_widths(runner.new(bags))
         engine.ready()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import whole_number
+from queuesmith.base.checks import of_kind, whole_number
 from queuesmith.base.distinct import distinct
 from queuesmith.base.errors import MetricError
 from queuesmith.base.words import so_many
@@ -118,6 +118,7 @@ def confidence(
     bound
         The bound of the bounded slowdown in seconds; an :class:`Objective` brings its own.
     """
+    of_kind("the schedule", schedule, Schedule, "Give what simulate(...) returned.")
     if not isinstance(level, Real) or not 0 < level < 1:
         raise MetricError(f"the level is {level!r}, but it lies between 0 and 1. Give 0.95.")
     if not isinstance(resamples, Integral) or resamples < 1:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.frames import Framed
 from queuesmith.base.words import so_many
@@ -70,6 +71,8 @@ class Fidelity(Framed):
     as_logged: Fidelity | None = None
 
     def __post_init__(self) -> None:
+        for what, each in (("the history", self.history), ("the replay", self.replayed)):
+            of_kind(what, each, Schedule, "Give what history(...) and simulate(...) return.")
         a = self.history.workload
         for b in (each.workload for each in (self.replayed, *self.draws)):
             same = np.array_equal(a.id, b.id) and np.array_equal(a.submit, b.submit)

@@ -20,7 +20,7 @@ from queuesmith.policy import AnyPolicy, Slurm, as_policy
 from queuesmith.schedule.fidelity import INFERRED
 from queuesmith.workload import Workload
 from queuesmith.workload.table_columns import coded
-from queuesmith.workload.workload import Change
+from queuesmith.workload.workload import Change, checked_workload
 
 CONSTRAINT = "constraint"
 _HEAD = ("id", CONSTRAINT)
@@ -60,6 +60,7 @@ def with_constraints(
         The log that the jobs are a part of. Nodes that jobs of other parts held seem free without
         it, so that who really waited for them is taken for bound to others.
     """
+    checked_workload(workload)
     policy = Slurm() if today is None else as_policy(today)
     if constraints is None and isinstance(policy, Slurm) and _shows_constraints(workload, machine):
         constraints = Constraints.INFERRED

@@ -18,7 +18,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPo
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Self, TypeVar
 
-from queuesmith.base.checks import whole_number
+from queuesmith.base.checks import of_kind, whole_number
 
 Result = TypeVar("Result")
 
@@ -63,6 +63,13 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def checked_engine(engine: Engine) -> Engine:
+    """Return an engine, or say how to get one."""
+    way_out = "Give for example LocalEngine(2), of queuesmith.study.engines."
+    # mypy does not let an abstract class stand for a kind.
+    return of_kind("the engine", engine, Engine, way_out)  # type: ignore[type-abstract]
 
 
 class LocalEngine(Engine):

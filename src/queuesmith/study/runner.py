@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_machine
-from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.policy import AnyPolicy, as_policies
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.reservations import Request
 from queuesmith.study.engines import Engine
@@ -44,8 +44,9 @@ def simulate_many(
         Is called with the share of the work done, 0 to 1, ten times a second; not on an engine.
     """
     machine = as_machine(workload, cluster, cores)
+    policies = as_policies(policies)
     if engine is not None:
-        asked = [(workload, machine, as_policy(p), strict, tuple(reservations)) for p in policies]
+        asked = [(workload, machine, policy, strict, tuple(reservations)) for policy in policies]
         return spread(engine, _replayed, asked)
     packed = Packed(workload, machine, strict=strict)
     replays = [Replay(packed, machine, policy, reservations=reservations) for policy in policies]

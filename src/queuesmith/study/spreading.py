@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
 
 from queuesmith.base.errors import QueuesmithError
-from queuesmith.study.engines import Engine
+from queuesmith.study.engines import Engine, checked_engine
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -40,7 +40,7 @@ def spread(
     watch
         Is called with the place of an item and what came of it, as soon as that is there.
     """
-    engine.ready()
+    checked_engine(engine).ready()
     waiting = deque(range(len(items)))
     lost = [0] * len(items)
     out: dict[Future[Any], int] = {}

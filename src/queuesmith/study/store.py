@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from queuesmith.base.errors import OutputError, UsageError
-from queuesmith.base.files import AnyPath, checked_target, sync_folder
+from queuesmith.base.files import AnyPath, as_path, checked_target, sync_folder
 
 #: Marks the file as ours ("QsRn"), in the place that SQLite keeps for it.
 APPLICATION = 0x5173526E
@@ -67,7 +67,7 @@ class Store:
     """
 
     def __init__(self, path: AnyPath, facts: Mapping[str, Any]) -> None:
-        self.path = Path(path)
+        self.path = as_path(path)
         checked_target(path)
         written = json.dumps(dict(facts)).encode()
         self._name = sha256(written).digest()

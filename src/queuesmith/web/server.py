@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.extras import extra_library
-from queuesmith.policy import AnyPolicy, as_policy
+from queuesmith.policy import AnyPolicy, as_policies
 
 if TYPE_CHECKING:
     from queuesmith.cluster import Cluster, NodeCluster
@@ -152,8 +152,9 @@ def make_context(
     folder = options.folder or state_folder()
     runs = RunShelf(folder)
     logs = LogShelf(log, folder, limit=options.upload_limit)
+    chosen = as_policies(policies)
     texts = [str(policy) for policy in policies]
-    shelf = PolicyShelf(names_of([as_policy(each) for each in policies], texts), runs)
+    shelf = PolicyShelf(names_of(list(chosen), texts), runs)
     return Context(
         logs=logs,
         policies=shelf,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.base.checks import number, positive, seeded, whole_number
+from queuesmith.base.checks import MOST_DRAWN, number, positive, seeded, whole_number
 from queuesmith.workload.columns import LARGEST_TIME
 from queuesmith.workload.estimates import estimate_walltimes
 from queuesmith.workload.users import DEFAULT_USERS, assign_users
@@ -101,7 +101,7 @@ def airs(
     >>> int(airs(40, 500, tasks=220).cores.sum())
     220
     """
-    count = whole_number("the number of jobs", jobs, 1, "Give for example 98.")
+    count = whole_number("the number of jobs", jobs, 1, "Give for example 98.", most=MOST_DRAWN)
     width = whole_number("the number of cores", cores, 1, "Give for example 500.")
     like = parameters or AirsParameters()
     rng = seeded(seed)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queuesmith.base.checks import number, positive, seeded, whole_number
+from queuesmith.base.checks import MOST_DRAWN, number, of_kind, positive, seeded, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
 from queuesmith.workload.columns import LARGEST_TIME
@@ -93,9 +93,10 @@ def bag_of_tasks(
     name
         What the workload is called.
     """
-    count = whole_number("the number of jobs", jobs, 1, "Give for example 10000.")
+    count = whole_number("the number of jobs", jobs, 1, "Give for example 10000.", most=MOST_DRAWN)
     width = whole_number("the number of cores", cores, 1, "Give for example 256.")
-    bags = parameters or BagParameters()
+    bags = BagParameters() if parameters is None else parameters
+    of_kind("parameters", bags, BagParameters, "Give for example BagParameters().")
     if bags.cores_per_task > width:
         raise UsageError(
             f"cores_per_task is {bags.cores_per_task:,}, but the machine has "

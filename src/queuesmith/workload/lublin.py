@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from queuesmith.base.checks import number, positive, seeded, whole_number
+from queuesmith.base.checks import MOST_DRAWN, number, positive, seeded, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.workload.daily_cycle import DailyClock, Floats, slot_weights
 from queuesmith.workload.estimates import estimate_walltimes
@@ -157,7 +157,7 @@ def lublin(
     name
         What the workload is called.
     """
-    count = whole_number("the number of jobs", jobs, 1, "Give for example 10000.")
+    count = whole_number("the number of jobs", jobs, 1, "Give for example 10000.", most=MOST_DRAWN)
     width = whole_number("the number of cores", cores, 1, "Give for example 256.")
     rng = seeded(seed)
     kinds = _kinds(interactive, parameters)

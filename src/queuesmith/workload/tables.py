@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import whole_number
+from queuesmith.base.checks import of_kind, whole_number
 from queuesmith.base.errors import OutputError, QueuesmithError, WorkloadError
 from queuesmith.base.extras import extra_library
 from queuesmith.base.files import (
@@ -165,6 +165,9 @@ def from_frame(
     >>> from_frame(pd.DataFrame({"submit": [0], "runtime": [5], "cores": [2]}))
     <Workload 'workload': 1 job over 0.0 days>
     """
+    import pandas as pd
+
+    of_kind("the table", frame, pd.DataFrame, "Make one with pandas, or read a file: read(...).")
     names = column_names(map(str, frame.columns), name)
     columns = {each: _from_pandas(_as_seconds(frame.iloc[:, i])) for i, each in enumerate(names)}
     facts = {}

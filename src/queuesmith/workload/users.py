@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.base.checks import number, whole_number
+from queuesmith.base.checks import MOST_DRAWN, number, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.workload.workload import Ints
 
@@ -23,7 +23,7 @@ SESSION_PAUSE = 20 * 60
 
 def zipf_shares(users: int, exponent: float = DEFAULT_EXPONENT) -> NDArray[np.float64]:
     """Return the share of each user, largest first: proportional to ``1 / rank**exponent``."""
-    count = whole_number("the number of users", users, 1, "Give for example 100.")
+    count = whole_number("the number of users", users, 1, "Give for example 100.", most=MOST_DRAWN)
     exponent = number("the Zipf exponent", exponent, 0, 10, "Give for example 1.3; 0 means equal.")
     weights: NDArray[np.float64] = np.arange(1, count + 1, dtype=np.float64) ** -exponent
     weights /= weights.sum()

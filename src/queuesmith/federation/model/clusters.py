@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import all_of_kind
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.words import so_many
 
@@ -83,7 +84,8 @@ class Clusters:
     name: str = "federation"
 
     def __init__(self, clusters: Iterable[FederationCluster], *, name: str = "federation") -> None:
-        members = tuple(clusters)
+        way_out = "Make each with FederationCluster(...)."
+        members = all_of_kind("clusters", clusters, FederationCluster, way_out)
         _check_clusters(members, name)
         object.__setattr__(self, "clusters", members)
         object.__setattr__(self, "name", name)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.checks import several
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import Places
@@ -57,10 +58,10 @@ class EtcMatrix:
         job_names: tuple[str, ...] | None = None,
         machine_names: tuple[str, ...] | None = None,
     ) -> None:
-        matrix = _frozen(times)
+        matrix = _frozen(times, "the times of a matrix")
         _check_times(matrix, name)
         jobs, machines = matrix.shape
-        free = _frozen(np.zeros(machines) if ready is None else ready)
+        free = _frozen(np.zeros(machines) if ready is None else ready, "ready times")
         _check_ready(free, machines, name)
         object.__setattr__(self, "times", matrix)
         object.__setattr__(self, "ready", free)
@@ -164,8 +165,14 @@ def workload_of(matrix: EtcMatrix, submit: Floats) -> Workload:
     )
 
 
-def _frozen(values: ArrayLike) -> Floats:
-    array = np.array(values, dtype=np.float64, order="C")
+def _frozen(values: ArrayLike, what: str) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise WorkloadError(
+            f"{what} are of the kind {type(values).__name__}, which cannot be read as numbers. "
+            "Give an array of seconds, or read a file with read_etc(...)."
+        ) from None
     array.setflags(write=False)
     return array
 
@@ -199,17 +206,18 @@ def _check_times(times: Floats, name: str) -> None:
 def _check_ready(ready: Floats, machines: int, name: str) -> None:
     if ready.shape != (machines,) or not np.isfinite(ready).all() or (ready < 0).any():
         raise WorkloadError(
-            f"instance '{name}' has the ready times {ready.tolist()[:8]}, but there must be one "
-            f"for each of its {so_many(machines, 'machine')}, from 0 up. Correct them."
+            f"instance '{name}' has the ready times {np.atleast_1d(ready).tolist()[:8]}, but there "
+            f"must be one for each of its {so_many(machines, 'machine')}, from 0 up. Correct them."
         )
 
 
 def _names(names: tuple[str, ...] | None, count: int, what: str) -> tuple[str, ...]:
     if names is None:
         return tuple(str(i) for i in range(count))
+    names = several(f"{what} names", names, "Give one each.")
     if len(names) != count:
         raise WorkloadError(
             f"{so_many(len(names), f'{what} name is', f'{what} names are')} given for "
             f"{so_many(count, what)}. Give one each."
         )
-    return tuple(names)
+    return names
