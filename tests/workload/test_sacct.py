@@ -1,6 +1,5 @@
 import gzip
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,8 +7,8 @@ from hypothesis import strategies as st
 from queuesmith.base.errors import ClusterError, QueuesmithError, UsageError, WorkloadError
 from queuesmith.engine import simulate
 from queuesmith.schedule.schedule import history
-from queuesmith.workload import Workload
-from queuesmith.workload.sacct import parse_sacct, peak_cores, read_sacct
+from queuesmith.workload.busy import peak_cores
+from queuesmith.workload.sacct import parse_sacct, read_sacct
 from queuesmith.workload.slurm_text import duration
 from queuesmith.workload.swf import read_swf
 from queuesmith.workload.swf_writing import write_swf
@@ -128,12 +127,6 @@ def test_the_history_is_a_schedule_and_its_peak_is_known():
     assert peak_cores(jobs) == 68
 
 
-def test_cores_released_and_taken_at_one_instant_do_not_add_up():
-    starts = {"real_start": np.array([0, 10])}
-    jobs = Workload([0, 0], [10, 10], [10, 10], [4, 4], extra=starts)
-    assert peak_cores(jobs) == 4
-
-
 def test_jobs_that_ended_in_the_second_they_began_do_not_add_up():
     text = "JobID|Submit|Start|Elapsed|AllocCPUS\n" + "".join(
         f"{number}|1000|1000|{elapsed}|{cores}\n"
@@ -144,11 +137,6 @@ def test_jobs_that_ended_in_the_second_they_began_do_not_add_up():
     assert peak_cores(jobs) == 8
     with pytest.raises(ClusterError, match="8 were really busy at once"):
         simulate(jobs)
-
-
-def test_the_peak_is_unknown_where_no_start_is():
-    with pytest.raises(WorkloadError, match="does not tell when its jobs began"):
-        peak_cores(Workload([0], [1], [1], [1]))
 
 
 def test_exports_put_together_hold_each_run_once():

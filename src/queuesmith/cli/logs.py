@@ -121,7 +121,7 @@ def print_waits(
 
 def crowded(workload: Workload) -> str | None:
     """Say so where more cores were really busy at once than the machine has."""
-    from queuesmith.workload.sacct import peak_cores
+    from queuesmith.workload.busy import peak_cores
 
     cores = workload.machine_cores
     if cores is None or workload.real_start is None:

@@ -14,8 +14,8 @@ from queuesmith.base.errors import ClusterError
 from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import AlikeCores
 from queuesmith.workload import Workload
+from queuesmith.workload.busy import peak_cores
 from queuesmith.workload.columns import LARGEST_WIDTH
-from queuesmith.workload.sacct import peak_cores
 from queuesmith.workload.workload import checked_workload
 
 

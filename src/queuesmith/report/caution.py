@@ -8,7 +8,7 @@ from queuesmith.report.comparison import Comparison
 from queuesmith.report.wording import duration, verdict
 from queuesmith.schedule.fidelity import UNTRUE_PERCENT, Fidelity
 from queuesmith.schedule.schedule import HISTORY, Schedule
-from queuesmith.workload.sacct import most_at_once
+from queuesmith.workload.busy import most_at_once
 
 NO_HISTORY = (
     "The log does not tell what really happened, so nothing says how true these replays are."

@@ -410,8 +410,3 @@ def checked_workload(value: object) -> Workload:
     """Return a workload, or say how to get one from what was given instead."""
     way_out = "Read a file with read(...), make one of a pandas table with from_frame(...)."
     return of_kind("the log", value, Workload, way_out)
-
-
-def describe(workload: Workload) -> Description:
-    """Summarise arrivals, sizes, runtimes, estimates and load of a workload."""
-    return checked_workload(workload).describe()

@@ -14,7 +14,7 @@ from queuesmith.cluster.inference.history import JobHistory, NodePieces
 from queuesmith.cluster.levels import levels, peaks
 from queuesmith.cluster.nodes import NodeKind
 from queuesmith.cluster.slurm_fields import joined
-from queuesmith.workload.sacct import peak_cores
+from queuesmith.workload.busy import peak_cores
 from queuesmith.workload.workload import Ints
 
 #: Slurm's records of one job's end and the next one's start may overlap by so many seconds.
