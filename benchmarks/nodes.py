@@ -14,6 +14,8 @@ from queuesmith.workload.workload import Ints
 NODES, CORES = 5_000, 48
 YEAR = 365 * 86_400
 POLICIES = ("fcfs", "fcfs+list", "fcfs+easy", "sjf+easy", "wfp3+easy", "fcfs+plan(depth=10)")
+#: For a queue of hundreds of jobs, each of which is planned again and again.
+DEEP = ("fcfs+plan", "fcfs+plan(depth=10)", "fcfs+conservative")
 
 
 def machine(nodes: int = NODES) -> NodeCluster:
@@ -95,3 +97,6 @@ def main() -> None:
     for policy in POLICIES:
         show(small, machine(200), policy)
     show(year_of_jobs(300_000), machine(), "fcfs+easy")
+    burst = year_of_jobs(600, 200, load=2, seconds=3 * 86_400)
+    for policy in DEEP:
+        show(burst, machine(200), policy)

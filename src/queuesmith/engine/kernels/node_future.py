@@ -117,10 +117,14 @@ def next_return(returns, time):
 
 
 @kernel
-def probe(board, job, sign):
-    """Let a job end or begin within the window that is looked at, and keep the least of it."""
+def probe(board, ask, job, sign, count, total):
+    """Let a job end or begin within the window that is looked at, and keep the least of it.
+
+    Takes and returns how much room there is all the time for a job that asks.
+    """
     counters, known, pieces = board.counters, board.known, board.pieces
     least, trial = counters[LEAST_ROWS], counters[PROBE_ROWS]
+    kinds = rows_of_layer(counters) - FREE_GPUS
     other, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
     for at in range(first, first + board.count[job]):
         node = pieces[at, PIECE_NODE]
@@ -130,25 +134,36 @@ def probe(board, job, sign):
         touch(board, PROBE_STAMP, counters[PROBED], trial, below, node)
         apply_piece(other, board.node, known, trial, pieces[at], sign)
         if sign == TAKE:
+            before = room_on(ask, board.node, known, least, kinds, node)
             keep_least(board, least, trial, node)
+            if board.member[ask[SET], node]:
+                cores = room_on(ask, board.node, known, least, kinds, node)
+                count += int(cores > 0) - int(before > 0)
+                total += cores - before
+    return count, total
 
 
 @kernel
-def find_room_in_window(board, running, ask, now, begin, end, due, booked):
+def find_room_in_window(board, running, ask, now, begin, end, due, booked, count, total):
     """Find the nodes that are free from an instant to another; return how many, and the room.
 
     Jobs that run are over from place ``due`` on of their list, reservations from ``booked`` on of
-    theirs. At one instant jobs end before others begin.
+    theirs. At one instant jobs end before others begin. ``count`` and ``total`` are the most that
+    there can be at the first instant: where less and less of it suffices no more, that is returned,
+    and the rest of the window is not looked at.
     """
     bookings, counters = board.bookings, board.counters
     begin_layer(counters, LEAST_LATER)
     begin_layer(counters, PROBED)
     while booked < counters[BOOKED_ENDS] and bookings[0, booked] < end:
         while due < counters[DUE] and running.due[due] <= bookings[0, booked]:
-            probe(board, running.due_cores[due], GIVE_BACK)
+            probe(board, ask, running.due_cores[due], GIVE_BACK, count, total)
             due += 1
         code = bookings[1, booked]
-        probe(board, code >> 1, TAKE if code & 1 else GIVE_BACK)
+        sign = TAKE if code & 1 else GIVE_BACK
+        count, total = probe(board, ask, code >> 1, sign, count, total)
+        if not suffices(ask, count, total):
+            return count, total
         booked += 1
     return find_room(board, ask, WINDOW, now, begin, end)
 
@@ -172,7 +187,9 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
     while True:
         if more and suffices(ask, count, total):
             end = time + walltime
-            candidates, room = find_room_in_window(board, running, ask, now, time, end, due, booked)
+            candidates, room = find_room_in_window(
+                board, running, ask, now, time, end, due, booked, count, total
+            )
             if suffices(ask, candidates, room):
                 chosen = choose(board, ask, candidates, WINDOW, first)
                 spare = spare_cores(board, job, chosen, WINDOW, now, time) if chosen > 0 else -1
