@@ -6,8 +6,8 @@ OUT    ?= out
 # Bytecode is kept even where the surroundings forbid it: a process then starts four times as fast,
 # and the tests start hundreds.
 export PYTHONDONTWRITEBYTECODE :=
-# Three on two cores: tests of Slurm, of a browser and of kills wait more than they compute.
-TESTERS := 3
+# Four on two cores: tests of Slurm, of a browser and of kills wait more than they compute.
+TESTERS := 4
 # Two runs are measured together, so the floor is checked at the end.
 COVERAGE := --cov --cov-report= --cov-fail-under=0
 

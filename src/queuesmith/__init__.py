@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from queuesmith.study.grading import fidelity
     from queuesmith.web import serve
     from queuesmith.workload import Workload
-    from queuesmith.workload.describe import describe
     from queuesmith.workload.files import read, write
     from queuesmith.workload.scale import scale
     from queuesmith.workload.synthetic import bag_of_tasks, demo_workload, lublin
     from queuesmith.workload.tables import from_frame
+    from queuesmith.workload.workload import describe
 
 __all__ = [
     "Backfill",
@@ -161,7 +161,6 @@ __getattr__, __dir__ = door(
         "study.grading": ("fidelity",),
         "web": ("serve",),
         "workload": ("Workload",),
-        "workload.describe": ("describe",),
         "workload.files": (
             "read",
             "write",
@@ -173,5 +172,6 @@ __getattr__, __dir__ = door(
             "lublin",
         ),
         "workload.tables": ("from_frame",),
+        "workload.workload": ("describe",),
     },
 )

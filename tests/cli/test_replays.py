@@ -78,7 +78,9 @@ def test_simulate_names_groups_as_objectives_do(run, tmp_path):
     path.write_text("submit,runtime,cores,group\n0,10,1,bio\n0,10,1,high energy\n0,10,1,\n")
     words = ("--objective", "awrt[bio]", "--quiet", "--cores", "4")
     out = run("simulate", path, *words).out
-    assert [name in out for name in ("awrt[bio]", 'awrt["high energy"]', "awrt[-1]")] == [True] * 3
+    assert [name in out for name in ("awrt[bio]", 'awrt["high energy"]', "awrt[none]")] == [
+        True
+    ] * 3
 
 
 def test_simulate_as_csv_has_a_line_for_each_metric(run, log):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from queuesmith.workload import Change, Workload
-from queuesmith.workload.describe import Quantiles, describe, duration
+from queuesmith.workload.describe import Quantiles, duration
 from queuesmith.workload.figure_data import DAY, WEEK
 from queuesmith.workload.synthetic import demo_workload
+from queuesmith.workload.workload import describe
 
 MONDAY_NINE = 345_600 + 9 * 3600  # 5 January 1970 was a Monday
 

@@ -20,10 +20,11 @@ from queuesmith.workload.figure_data import (
     figure_data,
     weekly_demand,
 )
-from queuesmith.workload.workload import Change, Workload, checked_workload
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from queuesmith.workload.workload import Change, Workload
 
 
 @dataclass(frozen=True)
@@ -153,9 +154,8 @@ class Description:
         return rows
 
 
-def describe(workload: Workload) -> Description:
+def description_of(workload: Workload) -> Description:
     """Summarise arrivals, sizes, runtimes, estimates and load of a workload."""
-    checked_workload(workload)
     cores, count, span = workload.cores, len(workload), workload.span
     machine = workload.machine_cores
     weekly = weekly_demand(workload)[2]

@@ -232,9 +232,9 @@ class Workload:
 
     def describe(self) -> Description:
         """Summarise arrivals, sizes, runtimes, estimates and load."""
-        from queuesmith.workload.describe import describe
+        from queuesmith.workload.describe import description_of
 
-        return describe(self)
+        return description_of(self)
 
     # -- making another workload of it -----------------------------------------------------
 
@@ -410,3 +410,8 @@ def checked_workload(value: object) -> Workload:
     """Return a workload, or say how to get one from what was given instead."""
     way_out = "Read a file with read(...), make one of a pandas table with from_frame(...)."
     return of_kind("the log", value, Workload, way_out)
+
+
+def describe(workload: Workload) -> Description:
+    """Summarise arrivals, sizes, runtimes, estimates and load of a workload."""
+    return checked_workload(workload).describe()
