@@ -155,6 +155,21 @@ def test_engine_and_twin_agree_on_nodes(policy, machine, workload):
     assert fast == outcome(simulate_slowly, workload, machine, policy)
 
 
+@pytest.mark.parametrize("policy", ["fcfs+plan", "sjf+plan", "fcfs+conservative"])
+def test_engine_and_twin_agree_where_many_wait(policy):
+    random, count = np.random.default_rng(3), 20 if UNCOMPILED else 60
+    runtime = random.integers(5, 60, count)
+    workload = Workload(
+        np.sort(random.integers(0, 40, count)),
+        runtime,
+        runtime + random.integers(0, 60, count),
+        random.integers(1, 9, count),
+    )
+    machine = NodeCluster((NodeKind("a[1-3]", 4), NodeKind("b[1-2]", 6, weight=2)))
+    fast = verify(simulate(workload, machine, policy))
+    assert fast.start.tolist() == simulate_slowly(workload, machine, policy).start.tolist()
+
+
 # -- beside the pool -------------------------------------------------------------------------------
 
 

@@ -82,6 +82,15 @@ def look_now(board, attempts, shape, now, begin, end):
     return count, total
 
 
+@kernel
+def most_room(board, attempts, shape, now):
+    """Return how many nodes can have room now for a job of a shape at the most, and how much."""
+    if attempts[SEEN, shape] != board.counters[RELEASES] or len(board.returns) > 0:
+        begin, end = np.int64(NEVER), np.int64(-NEVER)  # as if there were no outages
+        look_now(board, attempts, shape, now, begin, end)
+    return attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape]
+
+
 # -- walking through the future --------------------------------------------------------
 
 
@@ -169,6 +178,22 @@ def find_room_in_window(board, running, ask, now, begin, end, due, booked, count
 
 
 @kernel
+def has_room_beside(board, running, attempts, job, walltime, now):
+    """Tell whether there is room for a job from now on beside all that is reserved.
+
+    Where there is none, there will be none beside more reservations, either.
+    """
+    shape = board.job[SHAPE, job]
+    ask = board.shapes[shape]
+    count, total = most_room(board, attempts, shape, now)
+    begin_layer(board.counters, LATER)
+    count, total = find_room_in_window(
+        board, running, ask, now, now, now + walltime, np.int64(0), np.int64(0), count, total
+    )
+    return suffices(ask, count, total)
+
+
+@kernel
 def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
     """Return the earliest instant at which a job can start, and on how many nodes.
 
@@ -176,12 +201,8 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
     """
     bookings, counters, shape = board.bookings, board.counters, board.job[SHAPE, job]
     ask = board.shapes[shape]
-    if attempts[SEEN, shape] != counters[RELEASES] or len(board.returns) > 0:
-        look_now(
-            board, attempts, shape, now, np.int64(NEVER), np.int64(-NEVER)
-        )  # as if there were no outages
-    # The most that there can be: so the nodes are looked at only where it may be enough.
-    count, total = attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape]
+    # The nodes are looked at only where the most that there can be may be enough.
+    count, total = most_room(board, attempts, shape, now)
     begin_layer(counters, LATER)
     time, due, booked, more = now, np.int64(0), np.int64(0), True
     while True:

@@ -34,6 +34,7 @@ from queuesmith.engine.kernels.node_future import (
     book,
     cancel_booking,
     earliest_on_nodes,
+    has_room_beside,
     look_now,
     may_fit,
     reserve_nodes,
@@ -64,6 +65,9 @@ from queuesmith.engine.kernels.node_state import (
 )
 from queuesmith.engine.kernels.queue import close_gap, move
 from queuesmith.engine.kernels.reservations import start_reserved
+
+# After so many jobs that are planned it is asked anew who behind them could start now.
+LOOK_AGAIN = np.int64(8)
 
 # -- one job ---------------------------------------------------------------------------
 
@@ -223,11 +227,24 @@ def last_that_fits(state, now, last):
 
 
 @kernel
+def last_beside(state, now, first, last):
+    """Return the last place behind ``first`` whose job may start now beside what is reserved."""
+    queue, board = state.queue, state.board
+    while last > first:
+        job, walltime = np.int64(queue.job[last]), queue.walltime[last]
+        fits = queue.cores[last] <= state.counters[FREE] and not over_limit(state, job)
+        if fits and has_room_beside(board, state.running, state.attempts, job, walltime, now):
+            break
+        last -= 1
+    return last
+
+
+@kernel
 def start_as_planned_on_nodes(state, now):
     """Plan every job afresh, in queue order, at its earliest room; start those planned for now.
 
-    Behind the last that could start now nobody is planned. With a depth, planning ends when so
-    many jobs are planned that do not start now.
+    Behind the last that could start now, beside those planned so far, nobody is planned. With a
+    depth, planning ends when so many jobs are planned that do not start now.
     """
     queue, counters, board = state.queue, state.counters, state.board
     counters[BOOKED_ENDS] = 0
@@ -248,6 +265,8 @@ def start_as_planned_on_nodes(state, now):
                 planned += 1
                 if begin != NEVER:
                     book(board, job, begin, queue.walltime[i], count)
+                if planned % LOOK_AGAIN == 0:
+                    last = last_beside(state, now, i, last)
         if begin != now:
             move(queue, kept, i)
             kept += 1
