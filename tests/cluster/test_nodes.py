@@ -176,3 +176,8 @@ def test_what_slurm_is_told_decides_what_is_counted(settings, memory, limits):
     machine = NodeCluster((KIND,), settings=settings)
     assert machine.counts_memory is memory
     assert machine.enforces_limits is limits
+
+
+def test_a_machine_is_shown_in_a_line():
+    machine = NodeCluster((NodeKind("n[1-300]", 4), NodeKind("fat", 64)), name="atlas")
+    assert repr(machine) == "<NodeCluster 'atlas': 301 nodes, 1,264 cores>"

@@ -12,6 +12,7 @@ import numpy as np
 
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.registry import entry, no_such
+from queuesmith.base.words import so_many
 from queuesmith.cluster.limits import Association, QualityOfService, ordered
 from queuesmith.cluster.machine import Places
 from queuesmith.cluster.nodes import NodeKind, Partition, Switch
@@ -99,6 +100,10 @@ class NodeCluster:
                     raise ClusterError(f"in partition '{partition.name}', {sentence}")
         check_preemption(self.qos)
         check_modes(self.qos, "QOS")
+
+    def __repr__(self) -> str:
+        nodes, cores = so_many(len(self.node_names), "node"), so_many(self.cores, "core")
+        return f"<NodeCluster '{self.name}': {nodes}, {cores}>"
 
     # -- what every machine tells ----------------------------------------------------------
 
