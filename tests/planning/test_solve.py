@@ -87,7 +87,7 @@ def test_a_solver_that_fails_leaves_the_best_plan_and_a_bound(monkeypatch, part)
     solve_module.load_kernels()
     monkeypatch.setattr(solve_module, part, fail)
     methods = {"BranchingProof": "branch", "solve_cpsat": "cpsat", "solve_time_indexed": "mip"}
-    found = solve(random_snapshot(12, seed=3), "artww", 0.3, method=methods[part])
+    found = solve(random_snapshot(12, seed=3), "artww", 30, method=methods[part])
     assert found.lower_bound <= found.proof.value <= found.facts["policy_value"]
     assert any("out of luck" in str(fact) for fact in found.facts.values())
 
