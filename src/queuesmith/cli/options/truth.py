@@ -51,13 +51,13 @@ class NodesOptions:
         found = machine_named(self.nodes, workload, machine, log)
         return with_maintenance(found, workload, self.windows()) if self.maintenance else found
 
+    @property
+    def policy_that_ran(self) -> str | None:
+        """The policy under which constraints are inferred; None for the machine's own."""
+        return None
+
     def constrained(
-        self,
-        workload: Workload,
-        machine: Cluster | NodeCluster,
-        log: LogOptions,
-        *,
-        today: str | None = None,
+        self, workload: Workload, machine: Cluster | NodeCluster, log: LogOptions
     ) -> Workload:
         """Return the jobs with the constraints that are asked for, and say what was inferred."""
         from queuesmith.study.constraints import with_constraints
@@ -66,7 +66,7 @@ class NodesOptions:
             workload,
             machine,
             self.constraints,
-            today=today,
+            today=self.policy_that_ran,
             strict=log.strict,
             whole=log.whole() if self.nodes else None,
         )
@@ -108,13 +108,7 @@ class TruthOptions(NodesOptions):
         ),
     ] = False
 
-    def constrained(
-        self,
-        workload: Workload,
-        machine: Cluster | NodeCluster,
-        log: LogOptions,
-        *,
-        today: str | None = None,
-    ) -> Workload:
-        """Return the jobs with the constraints that are asked for, under the policy that ran."""
-        return super().constrained(workload, machine, log, today=today or self.today)
+    @property
+    def policy_that_ran(self) -> str | None:
+        """The policy by which replays are graded, too."""
+        return self.today
