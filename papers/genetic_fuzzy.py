@@ -3,7 +3,8 @@
     python -m papers.genetic_fuzzy --logs "SDSC 96,CTC" --approaches pitts,cca --seeds 0,1,2
 
 learns what is not kept yet, piece by piece, and writes docs/results/genetic_fuzzy.md from all that
-is kept in papers/kept/genetic_fuzzy.json. It can be stopped at any time and goes on from there.
+is kept in papers/kept/genetic_fuzzy.json, and policies in genetic_fuzzy_policy.json beside it. It
+can be stopped at any time and goes on from there.
 With ``--only-kept`` nothing is learned, only the page is written.
 """
 
@@ -44,13 +45,15 @@ from papers.study import RESULTS, ROOT
 from queuesmith.base.registry import known
 
 KEPT = ROOT / "papers" / "kept" / "genetic_fuzzy.json"
+#: What of a piece is kept in a file beside it: two thirds of the whole, read by few.
+APART = "policy"
 FRONTS = ROOT / "papers" / "kept" / "genetic_fuzzy_fronts"
 
 
 def main() -> None:
     """Learn what is asked for and not kept yet, and write the page of all that is kept."""
     asked = _arguments()
-    kept = KeptPieces(asked.kept)
+    kept = KeptPieces(asked.kept, apart=APART)
     if not asked.only_kept:
         make_pieces(asked, kept)
     results = kept_results(kept, asked.fronts, Scaling(asked.scale_seed, asked.paper_jobs))
@@ -145,8 +148,9 @@ def report(results: Sequence[Results], kept: KeptPieces, fronts: Path) -> str:
 def _how() -> str:
     return (
         "Made by `python -m papers.genetic_fuzzy --only-kept` from the pieces in "
-        "papers/kept/genetic_fuzzy.json, learned policies among them; without `--only-kept` it "
-        "learns what is missing. PROB, PITTS and CCA are the paper's, unchanged: from chance, "
+        "papers/kept/genetic_fuzzy.json, learned policies in genetic_fuzzy_policy.json beside it; "
+        "without `--only-kept` it learns what is missing. PROB, PITTS and CCA are the paper's, "
+        "unchanged: from chance, "
         "(3+21) over 40 generations, every number of a child mutated, the thirteen strategies, no "
         "guard. The paper does not tell the first strengths of mutation; here they are a tenth of "
         "a feature's range, and 0.4 places of the ladder of weights. The logs are scaled to 1,024 "

@@ -1,4 +1,4 @@
-"""The pieces of a study, by their names, all in one file that grows with each of them."""
+"""The pieces of a study, by their names, in one file that grows with each of them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ class KeptPieces:
     ----------
     path
         A JSON file with a line for each piece. Several processes may add to it.
+    apart
+        What of a piece goes into a file of its own, named after it, since it is long: ``policy``.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, apart: str = "") -> None:
+        self.path, self._apart = path, apart
+        self._others = KeptPieces(path.with_stem(f"{path.stem}_{apart}")) if apart else None
         self._lock = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._pieces = self._read()
@@ -34,7 +37,10 @@ class KeptPieces:
         return name in self._pieces
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._pieces[name]
+        piece = self._pieces[name]
+        if self._others is not None and name in self._others:
+            return piece | {self._apart: self._others[name]}
+        return piece
 
     def names(self, start: str = "") -> list[str]:
         """Return the names of the pieces, or of those that begin in some way."""
@@ -48,10 +54,13 @@ class KeptPieces:
             began = time.perf_counter()
             self.add(name, make())
             print(f"{name}: made in {time.perf_counter() - began:.0f} s", flush=True)
-        return self._pieces.get(name)
+        return self[name] if name in self._pieces else None
 
     def add(self, name: str, content: dict[str, Any]) -> None:
         """Keep a piece under a name."""
+        if self._others is not None and self._apart in content:
+            self._others.add(name, content[self._apart])
+            content = {part: each for part, each in content.items() if part != self._apart}
         with self._lock, self._alone():
             self._pieces = self._read() | {name: content}
             lines = [

@@ -23,7 +23,7 @@ TINY = {"generations": 1, "offspring": 2}
 
 @pytest.fixture
 def kept(tmp_path):
-    return KeptPieces(tmp_path / "kept.json")
+    return KeptPieces(tmp_path / "kept.json", apart="policy")
 
 
 @pytest.fixture
@@ -40,9 +40,22 @@ def test_what_was_learned_is_kept_and_not_learned_again(runs, kept):
     assert first["evaluations"] == 3 + 2
     assert set(first["held out"]["gain"]) == {"baseline", "best fixed"}
     assert set(first["learning"]["learned"]["waits"]) == {"1", "2", "3", "4", "5"}
-    again = Runs(KeptPieces(kept.path), "CTC", Scaling())  # whoever learned again would need a log
+    kept = KeptPieces(kept.path, apart="policy")
+    again = Runs(kept, "CTC", Scaling())  # whoever learned again would need a log
     assert again.learned("pitts", "held out", 1, TINY) == first
     assert again.learned("pitts", "held out", 2, TINY) is None
+
+
+def test_what_is_long_is_kept_in_a_file_of_its_own(tmp_path):
+    kept = KeptPieces(tmp_path / "kept.json", apart="policy")
+    kept.add("learned", {"f": 1, "policy": {"name": "a"}})
+    kept.add("fixed", {"f": 2})
+    again = KeptPieces(kept.path, apart="policy")
+    assert again["learned"] == {"f": 1, "policy": {"name": "a"}}
+    assert again.piece("fixed") == {"f": 2}
+    assert again.piece("other") is None
+    assert KeptPieces(kept.path)["learned"] == {"f": 1}
+    assert KeptPieces(tmp_path / "kept_policy.json").names() == ["learned"]
 
 
 def test_policies_are_kept_with_nine_digits_of_each_number():
