@@ -9,6 +9,7 @@ from queuesmith.live.ordering import usage_by_user, wanted_order
 from queuesmith.live.state import look, state_of
 from queuesmith.policy import Policy, RuleBase, as_policy
 from queuesmith.policy.rules import FuzzyRules
+from queuesmith.workload.group_names import GroupNames
 
 #: A rule base that always takes the shortest first.
 RULES = RuleBase(
@@ -82,6 +83,19 @@ def test_groups_come_from_what_users_have_consumed(recorded):
     assert used["lu_ana"] > used["lu_ben"] > 0
     order = wanted_order(state_of(recorded), as_policy("group+easy"))
     assert len(order) == 6
+
+
+@pytest.mark.parametrize("policy", ["ranked(group_1=1,group_2=9)+easy", "dynp(group)"])
+def test_named_groups_are_those_of_the_names_whatever_their_numbers(slurm, policy):
+    """Learned where accounts were astro and bio: in this queue nobody is of astro."""
+    for number, account in ((2, "chem"), (3, "bio"), (4, "chem")):
+        slurm.job(number, account=account, cores=16, nodes=2)
+    names = GroupNames("account", ("none", "astro", "bio"))
+    order = wanted_order(look(), as_policy(policy).for_groups(names))
+    assert [job.id for job in order] == [3, 2, 4]
+    with pytest.raises(UsageError, match="no whole-number column 'group'"):
+        other = GroupNames("group", ("none", "bio"))
+        wanted_order(look(), as_policy(policy).for_groups(other))
 
 
 def test_usage_that_is_not_told_is_nothing(slurm):

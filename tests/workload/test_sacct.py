@@ -380,3 +380,22 @@ def test_jobs_cancelled_while_they_waited_are_kept_beside_the_others_where_asked
     assert len(kept) == 1 and kept.cancelled.id.tolist() == [7]
     assert kept.cancelled.extra["cancelled_after"].min() > 0
     assert not any(change.dropped for change in kept.changes)
+
+
+def test_cancelled_jobs_are_in_the_groups_of_their_users_or_of_their_column():
+    def of(job, user, account, **more):
+        return f"{row(job, **more)}|{user}|{account}"
+
+    gone = {"start": "None", "elapsed": "00:00", "s": "CANCELLED by 5"}
+    text = simple(
+        of("1", "ann", "bio"),
+        of("2", "ben", "chem", elapsed="00:01", c="1"),
+        of("7", "ann", "chem", **gone),
+        of("8", "eve", "bio", **gone),
+        names="JobID|Submit|Start|End|Elapsed|Timelimit|State|NCPUS|User|Account",
+    )
+    jobs = parse(text, cancelled=True)
+    assert jobs.group.tolist() == [1, 2]
+    assert jobs.cancelled.group.tolist() == [1, 5]  # of eve, who has no job that ran, nothing
+    assert jobs.grouped((0.5,)).cancelled.group.tolist() == [1, 2]
+    assert jobs.grouped(by="account").cancelled.group.tolist() == [2, 1]

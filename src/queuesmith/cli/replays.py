@@ -88,6 +88,7 @@ def simulate(
     from queuesmith.schedule.objective import Objective
     from queuesmith.study import simulate_many
     from queuesmith.study.grading import grade_of
+    from queuesmith.workload.group_names import GroupNames
 
     check_targets(schedule, save_policy)
     values = settings(",".join(set or []), "set", "--set alpha=1.5")
@@ -117,7 +118,8 @@ def simulate(
         result.save(schedule)
         tell(f"wrote {schedule}", quiet=log.quiet)
     if save_policy is not None:
-        chosen.save(save_policy)
+        named = chosen.for_groups(chosen.groups or GroupNames.of(workload))
+        named.save(save_policy)
         tell(f"wrote {save_policy}", quiet=log.quiet)
     choices.write(result, quiet=log.quiet)
     told = choices.told(result)

@@ -25,10 +25,12 @@ from queuesmith.engine.kernels.replay import Jobs
 from queuesmith.engine.kernels.usage import Usage, new_usage
 from queuesmith.engine.scoring import fixed_scores, not_a_number
 from queuesmith.engine.whole_numbers import check_whole_numbers
+from queuesmith.policy import AnyPolicy
 from queuesmith.policy.keep import HOUR, Keep
 from queuesmith.policy.order import USAGE_FIELDS, Order
 from queuesmith.workload import Workload
 from queuesmith.workload.dependencies import AFTER, THINK_TIME
+from queuesmith.workload.group_names import GroupNames
 from queuesmith.workload.workload import CANCELLED_AFTER
 
 #: For how many fixed orders, and sets of them, jobs' places are kept. A rule base has a dozen; who
@@ -60,6 +62,11 @@ class Packed:
         self._lines: Recent[tuple[NDArray[Any], NDArray[Any]]] = Recent(KEPT_LINES)
         self._requests: tuple[JobRequests, LimitTable] | None = None
         self._lock = threading.Lock()
+
+    def for_groups(self, groups: GroupNames, policy: AnyPolicy) -> Packed:
+        """Return the same jobs with their groups numbered as a policy knows them."""
+        numbered = groups.numbered(self.workload, policy)
+        return self if numbered is self.workload else Packed(numbered, self.cluster)
 
     def on_one_node(self) -> Packed:
         """Return the same jobs on a machine of one node that has all the cores.

@@ -119,6 +119,8 @@ class Replay:
         else:
             packed = workload
         self.workload = packed.workload
+        if self.policy.groups is not None:
+            packed = packed.for_groups(self.policy.groups, self.policy)
         self._run: AnyRun | RunWithCancelled = _prepared_with_cancelled(
             packed, self.policy
         ) or _prepared(packed, self.policy, reservations, patience)

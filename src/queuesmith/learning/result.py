@@ -91,7 +91,7 @@ class Tuned(Framed):
             "split": self.split,
             "settings": self.settings,
             "history": [step.to_dict() for step in self.history],
-            "policy": self.policy.to_dict(),
+            "policy": self.policy.content(),
         }
 
     @property

@@ -96,7 +96,7 @@ def smaller(
         tuple(rule + 1 for of, rule in sorted(dropped) if of == part)
         for part in range(len(policy.parts))
     )
-    return Smaller(found, rules, strategies, before.decisions.count)
+    return Smaller(found.for_groups(policy.groups), rules, strategies, before.decisions.count)
 
 
 def _idle(policy: RuleBased, schedule: Schedule) -> list[tuple[int, int]]:

@@ -32,6 +32,7 @@ from queuesmith.study.naming import run_facts
 from queuesmith.study.runner import simulate_many
 from queuesmith.study.store import Store
 from queuesmith.workload import Workload
+from queuesmith.workload.group_names import GroupNames
 
 #: What most people mean by a better policy.
 DEFAULT_OBJECTIVE = "mean_wait"
@@ -133,7 +134,8 @@ def tune(
             progress=progress,
         )
         # FCFS with EASY is always admitted, so the first of the fixed strategies is, too.
-        learned = course.policy if judge.admits(course.policy) else ranked[0]
+        found = course.policy if judge.admits(course.policy) else ranked[0]
+        learned = found.for_groups(GroupNames.of(workload))
 
     def judged(part: Workload) -> Verdict:
         policies: tuple[AnyPolicy, ...] = (learned, BASELINE, played(ranked[0]))

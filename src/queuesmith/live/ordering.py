@@ -100,7 +100,9 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy, now:
         partition_priority=state.machine.partition_priority,
         qos_priority=state.machine.qos_priority,
     )
-    packed = Packed(_units(jobs, state), cluster)
+    packed = Packed(_grouped(_units(jobs, state), state, policy), cluster)
+    if policy.groups is not None:
+        packed = packed.for_groups(policy.groups, policy)
     place_of = {job.id: place for place, job in enumerate(jobs)}
     place = np.array([place_of[number] for number in packed.workload.id.tolist()], np.int64)
     order = policy.order
@@ -120,7 +122,10 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy, now:
 def _units(jobs: Sequence[LiveJob], state: ClusterState) -> Workload:
     """Return the jobs as a workload; all tasks of an array that wait together are one."""
     users, names = coded([job.user for job in jobs])
-    accounts = [coded([getattr(job, name) for job in jobs]) for name in ("partition", "qos")]
+    texts = {
+        name: coded([getattr(job, name) for job in jobs])
+        for name in ("account", "partition", "qos")
+    }
     walltime = [job.walltime for job in jobs]
     return Workload(
         [job.submit for job in jobs],
@@ -129,22 +134,27 @@ def _units(jobs: Sequence[LiveJob], state: ClusterState) -> Workload:
         [job.cores for job in jobs],
         id=[job.id for job in jobs],
         user=users,
-        group=_groups(jobs, state),
-        extra={"partition": accounts[0][0], "qos": accounts[1][0]},
-        labels={"user": names, "partition": accounts[0][1], "qos": accounts[1][1]},
+        extra={name: codes for name, (codes, _) in texts.items()},
+        labels={"user": names, **{name: known for name, (_, known) in texts.items()}},
         name=state.cluster,
     )
 
 
-def _groups(jobs: Sequence[LiveJob], state: ClusterState) -> Ints | None:
-    """Return each job's group by what its user has consumed; None where nobody counts that."""
+def _grouped(workload: Workload, state: ClusterState, policy: AnyPolicy) -> Workload:
+    """Return jobs in the groups that a policy knows: by their names, or by what users have consumed
+    so far, where anybody counts that.
+    """
+    if policy.groups is not None:
+        return workload.grouped(by=policy.groups.column)
     used = usage_by_user(state)
     if not sum(used.values()):
-        return None
-    names = sorted({*used, *(job.user for job in jobs)})
+        return workload
+    users = workload.labels["user"]
+    names = sorted({*used, *users})
     groups = share_groups(np.arange(len(names)), np.array([used.get(n, 0.0) for n in names]))
     of_user = dict(zip(names, groups.tolist(), strict=True))
-    return np.array([of_user[job.user] for job in jobs], np.int64)
+    known = [*(of_user[name] for name in users), max(of_user.values())]  # the last of nobody, -1
+    return workload.replaced(group=np.array(known, np.int64)[workload.user])
 
 
 def usage_by_user(state: ClusterState) -> dict[str, float]:
@@ -168,7 +178,8 @@ def _by_start(
 ) -> tuple[LiveJob, ...]:
     """Return the jobs as a replay from this moment on starts them."""
     moment = moment_of_cores(state, runtime=runtime)
-    schedule = simulate(moment.workload, cores=moment.cores, policy=policy)
+    jobs_now = _grouped(moment.workload, state, policy)
+    schedule = simulate(jobs_now, cores=moment.cores, policy=policy)
     return _sorted(jobs, zip(moment.waiting, schedule.start.tolist(), strict=True))
 
 

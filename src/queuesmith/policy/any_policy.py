@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from queuesmith.cluster import Cluster
 from queuesmith.policy import trust as trusting
 from queuesmith.policy import user_files
 from queuesmith.workload import Workload
+from queuesmith.workload.group_names import GroupNames
 
 #: The kind of a policy file that holds nothing but how the policy is written.
 WRITTEN = "written"
@@ -30,12 +32,15 @@ class AnyPolicy(ABC):
     Its text is what one writes to choose it; it can be saved as a small JSON file.
     """
 
+    #: What the groups that it knows are called; None where it knows none, or they have no names.
+    groups: GroupNames | None = None
+
     @abstractmethod
     def __str__(self) -> str: ...
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return what the JSON file holds."""
+        """Return what the JSON file holds, names of groups apart."""
 
     def having(self, **parameters: float) -> Self:
         """Return the policy with other values of its parameters."""
@@ -55,13 +60,30 @@ class AnyPolicy(ABC):
         """Return the policy with values that a search proposes, made such as it can take."""
         return self.having(**values)
 
+    def for_groups(self, groups: GroupNames | None) -> Self:
+        """Return the policy for groups of these names, whatever their numbers are in a log.
+
+        As it is where it does not look at groups at all, as far as its text tells.
+        """
+        text = json.dumps(self.to_dict())
+        if groups is None or not ("group" in text or ".py:" in text):
+            return self
+        other = copy.copy(self)
+        object.__setattr__(other, "groups", groups)  # policies are frozen
+        return other
+
+    def content(self) -> dict[str, Any]:
+        """Return what the JSON file holds, names of groups included."""
+        named = {} if self.groups is None else {"groups": self.groups.to_dict()}
+        return self.to_dict() | named
+
     def save(self, path: str | Path) -> None:
         """Write the policy as a small JSON file.
 
         Files of own orders are named from its folder where they lie below that, and trusted: who
         saves a policy has run them.
         """
-        content = user_files.relative(self.to_dict(), path)
+        content = user_files.relative(self.content(), path)
         with atomic_write(path) as file:
             file.write((json.dumps(content, indent=2) + "\n").encode())
         trusting.remember(user_files.found(content, path)[1])
@@ -94,8 +116,11 @@ class SelfReplaying(AnyPolicy):
 
 
 @contextmanager
-def opened_policy_file(path: str | Path, *, trust: bool = False) -> Iterator[dict[str, Any]]:
-    """Give what a policy's JSON file holds, files of own orders by where they were found.
+def opened_policy_file(
+    path: str | Path, *, trust: bool = False
+) -> Iterator[tuple[dict[str, Any], GroupNames | None]]:
+    """Give what a policy's JSON file holds, files of own orders by where they were found, and the
+    names of groups that it was learned for.
 
     Only within may these files be run, and only where they are trusted.
     """
@@ -108,4 +133,5 @@ def opened_policy_file(path: str | Path, *, trust: bool = False) -> Iterator[dic
         )
     placed, files = user_files.found(content, path)
     with trusting.only_trusted(path, files, trust=trust):
-        yield placed
+        groups = GroupNames.from_dict(placed.pop("groups"), path) if "groups" in placed else None
+        yield placed, groups

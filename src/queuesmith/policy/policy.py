@@ -125,7 +125,7 @@ class Policy(AnyPolicy):
 
     def having(self, **parameters: float) -> Policy:
         """Return the policy with other values of its order's parameters."""
-        return replace(self, order=self.order.having(**parameters))
+        return replace(self, order=self.order.having(**parameters)).for_groups(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""
@@ -141,8 +141,8 @@ class Policy(AnyPolicy):
     @classmethod
     def load(cls, path: str | Path, *, trust: bool = False) -> Policy:
         """Read a policy from its JSON file; ``trust`` as for ``load_policy``."""
-        with opened_policy_file(path, trust=trust) as content:
-            return cls.from_dict(content, path)
+        with opened_policy_file(path, trust=trust) as (content, groups):
+            return cls.from_dict(content, path).for_groups(groups)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str | Path) -> Policy:

@@ -114,17 +114,17 @@ def load_policy(path: str | Path, *, trust: bool = False) -> AnyPolicy:
         Trust the files of Python that it names, from now on until their content changes. Without
         that an error tells which they are, unless they are trusted already.
     """
-    with opened_policy_file(path, trust=trust) as content:
+    with opened_policy_file(path, trust=trust) as (content, groups):
         kind = content.get("kind")
         if kind is None:
-            return Policy.from_dict(content, path)
+            return Policy.from_dict(content, path).for_groups(groups)
         if not isinstance(kind, str) or kind not in _KINDS:
             raise PolicyError(
                 f"policy file '{path}' is of the kind '{str(kind)[:40]}', which is not known. "
                 f"Choose from: {', '.join(_KINDS)}; or leave 'kind' out for order and backfill."
             )
         try:
-            return _KINDS[kind](content)
+            return _KINDS[kind](content).for_groups(groups)
         except QueuesmithError as error:
             raise PolicyError(f"policy file '{path}': {error}") from error
 

@@ -123,6 +123,8 @@ def explain(policy: AnyPolicy | str, rule_counts: Sequence[ArrayLike] | None = N
     """Return a policy in words, as lines of text."""
     policy = as_policy(policy)
     lines = [_heading(policy)]
+    if policy.groups is not None:
+        lines.append(f"  groups by {policy.groups.column}: {policy.groups}.")
     if isinstance(policy, Policy):
         return "\n".join([*lines, *_made_of(policy)])
     known = sentences(policy, rule_counts)

@@ -124,6 +124,7 @@ def turned(
         return policy.having(**changed) if changed else policy
     if not isinstance(policy, Policy):
         return policy
+    named = policy.groups
     own = {name: value for name, value in values.items() if name in policy.order.parameters}
     policy = policy.having(**own)
     if policy.depth is not None and "depth" in values:
@@ -132,7 +133,7 @@ def turned(
         share = values.get("keep.share", policy.keep.share)
         groups = int(values.get("keep.groups", policy.keep.groups))
         policy = replace(policy, keep=replace(policy.keep, share=share, groups=groups))
-    return policy
+    return policy.for_groups(named)
 
 
 def _range(name: str, value: float) -> tuple[float, float, float]:

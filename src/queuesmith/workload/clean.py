@@ -63,7 +63,8 @@ def clean(log: RawLog, *, overrun: Overrun = "raise", strict: bool = False) -> W
     if log.cancelled_after is not None and (log.cancelled_after >= 0).any():
         ran = log.cancelled_after < 0
         cancelled = _cancelled(_rows(log, ~ran))
-        return clean(_rows(log, ran), overrun=overrun, strict=strict).replaced(cancelled=cancelled)
+        whole = clean(_rows(log, ran), overrun=overrun, strict=strict)
+        return whole.replaced(cancelled=cancelled).grouped()
     if overrun not in ("raise", "cut"):
         raise UsageError(f"overrun is {overrun!r}, but it must be 'raise' or 'cut'. Choose one.")
     cores = np.where(log.requested_cores > 0, log.requested_cores, log.allocated_cores)

@@ -63,3 +63,25 @@ def share_groups(
         share[:, None] <= np.asarray(thresholds)[None, :], axis=1
     )
     return groups[of_job]
+
+
+def groups_of_users(
+    user: NDArray[np.int64],
+    known: NDArray[np.int64],
+    group: NDArray[np.int64],
+    otherwise: int,
+) -> NDArray[np.int64]:
+    """Return the group of each job's user, as other jobs tell it.
+
+    Parameters
+    ----------
+    user
+        The user of each job.
+    known, group
+        The users of other jobs, and their groups.
+    otherwise
+        The group of users that have no other job.
+    """
+    users, first = np.unique(known, return_index=True)
+    place = np.minimum(np.searchsorted(users, user), len(users) - 1)
+    return np.where(users[place] == user, group[first[place]], otherwise)

@@ -23,7 +23,12 @@ from queuesmith.workload.columns import (
     whole_column,
 )
 from queuesmith.workload.columns import Ints as Ints
-from queuesmith.workload.groups import DEFAULT_THRESHOLDS, named_groups, share_groups
+from queuesmith.workload.groups import (
+    DEFAULT_THRESHOLDS,
+    groups_of_users,
+    named_groups,
+    share_groups,
+)
 from queuesmith.workload.moments import Moment, second_of
 
 if TYPE_CHECKING:
@@ -358,7 +363,18 @@ class Workload:
         by
             ``"share"``, or the name of an extra column whose numbers become the groups. Names are
             numbered from 1 in their order; group 0, ``none``, are jobs without one.
+
+        Jobs that were cancelled get the groups of their users, or of their column.
         """
+        found, other = self._grouped(thresholds, by), self.cancelled
+        if other is None:
+            return found
+        if by != "share":
+            return found.replaced(cancelled=other.grouped(by=by))
+        groups = groups_of_users(other.user, self.user, found.group, len(thresholds) + 1)
+        return found.replaced(cancelled=other.replaced(group=groups))
+
+    def _grouped(self, thresholds: tuple[float, ...], by: str) -> Workload:
         if by == "share":
             return self.replaced(group=share_groups(self.user, self.work, thresholds))
         if by not in self.extra or not np.issubdtype(self.extra[by].dtype, np.integer):

@@ -1,0 +1,155 @@
+"""What groups are called, and what a policy does where their numbers are others."""
+
+import numpy as np
+import pytest
+
+from queuesmith import Workload, simulate
+from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.learning import tune
+from queuesmith.learning.head_start import HeadStart
+from queuesmith.policy import Policy, as_policy, load_policy
+from queuesmith.policy.features import SEVEN
+from queuesmith.policy.rulebase import RuleBase
+from queuesmith.policy.rules import FuzzyRules
+from queuesmith.policy.sentences import explain
+from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.workload.group_names import GroupNames
+
+NAMES = GroupNames("account", ("none", "bio", "chem"))
+
+
+def of_accounts(*accounts, column="account", **more):
+    """Jobs that all want the whole machine at once."""
+    count, known = len(accounts), tuple(sorted({*accounts} - {""}))
+    codes = np.array([known.index(name) if name else -1 for name in accounts], np.int64)
+    return Workload(
+        np.zeros(count),
+        np.full(count, 10),
+        np.full(count, 10),
+        np.ones(count),
+        extra={column: codes},
+        labels={column: known},
+        name="log",
+        machine_cores=1,
+        **more,
+    )
+
+
+def test_names_are_those_of_the_column_that_groups_were_made_of():
+    jobs = of_accounts("chem", "bio", "")
+    assert GroupNames.of(jobs) is None
+    assert GroupNames.of(jobs.grouped(by="account")) == NAMES
+    own = jobs.grouped(by="account").replaced(extra={}, labels={"group": NAMES.names})
+    assert GroupNames.of(own) == GroupNames("group", NAMES.names)
+
+
+def test_of_columns_that_divide_the_jobs_alike_the_likely_one_is_meant():
+    jobs = of_accounts("chem", "bio", "").grouped(by="account")
+    both = jobs.replaced(
+        extra={"qos": jobs.extra["account"], **jobs.extra},
+        labels={"qos": jobs.labels["account"], **jobs.labels},
+    )
+    assert GroupNames.of(both).column == "qos"
+    assert GroupNames.of(both, "account") == NAMES
+    assert NAMES.numbered(both, "group") is both
+
+
+def test_jobs_get_the_numbers_of_the_names_and_new_ones_the_last():
+    jobs = of_accounts("chem", "astro", "", "bio").grouped(by="account")
+    assert jobs.group.tolist() == [3, 1, 0, 2]
+    numbered = NAMES.numbered(jobs, "group")
+    assert numbered.group.tolist() == [2, 5, 0, 1]
+    same = of_accounts("chem", "bio").grouped(by="account")
+    assert NAMES.numbered(same, "group") is same
+
+
+def test_jobs_that_were_cancelled_are_numbered_too():
+    gone = of_accounts("astro", "chem").replaced(labels={"account": ("astro", "bio", "chem")})
+    gone = gone.replaced(extra={"account": np.array([0, 2])})
+    jobs = of_accounts("chem", "astro", "bio", cancelled=gone).grouped(by="account")
+    assert jobs.cancelled.group.tolist() == [1, 3]
+    assert NAMES.numbered(jobs, "group").cancelled.group.tolist() == [5, 2]
+
+
+def test_a_saved_policy_favours_the_same_name_whatever_its_number(tmp_path):
+    learned = as_policy("ranked(group_1=8,group_2=9)+easy").for_groups(NAMES)
+    learned.save(tmp_path / "policy.json")
+    again = load_policy(tmp_path / "policy.json")
+    assert again == learned and again.groups == NAMES
+    assert Policy.load(tmp_path / "policy.json").groups == NAMES
+    jobs = of_accounts("astro", "bio", "chem", "bio", "chem").grouped(by="account")
+    assert simulate(jobs, policy=learned).start.tolist() == [40, 20, 0, 30, 10]
+    assert simulate(jobs, policy=again).start.tolist() == [40, 20, 0, 30, 10]
+    unnamed = simulate(jobs, policy="ranked(group_1=8,group_2=9)+easy")
+    assert unnamed.start.tolist() == [20, 0, 30, 10, 40]  # bio first, since it is the second here
+    assert simulate(jobs, policy=again).workload is jobs  # metrics are of the log's own groups
+
+
+def test_an_explained_policy_tells_the_names():
+    told = explain(as_policy("group+easy").for_groups(NAMES))
+    assert "groups by account: 1 is bio, 2 is chem." in told
+    assert "groups" not in explain("fcfs+easy")
+
+
+def test_names_stay_where_parameters_change():
+    named = as_policy("ranked+easy").for_groups(NAMES)
+    assert named.having(alpha=0.1).groups == NAMES
+
+
+def test_a_policy_that_knows_no_groups_keeps_no_names():
+    assert as_policy("sjf+easy").for_groups(NAMES).groups is None
+    assert as_policy("group+easy").for_groups(None).groups is None
+    rules = FuzzyRules(np.zeros((1, 7)), np.ones((1, 7)), np.zeros((1, len(THIRTEEN))))
+    assert RuleBase(rules, SEVEN, THIRTEEN).for_groups(NAMES).groups == NAMES
+
+
+def test_a_log_without_names_is_refused():
+    named = as_policy("group+easy").for_groups(NAMES)
+    with pytest.raises(WorkloadError, match=r"2 is chem\), but .* no names.*--groups account"):
+        simulate(of_accounts("bio"), policy=named)
+
+
+def test_a_log_with_none_of_the_names_is_refused():
+    named = as_policy("group+easy").for_groups(NAMES)
+    others = of_accounts(*"abcdefg").grouped(by="account")
+    with pytest.raises(WorkloadError, match=r"are others \(1 is a, .* 5 is e, and 2 more\)"):
+        simulate(others, policy=named)
+    with pytest.raises(WorkloadError, match=r"are by 'partition'\. Group it by the same column"):
+        simulate(of_accounts("bio", column="partition").grouped(by="partition"), policy=named)
+    own = as_policy("group+easy").for_groups(GroupNames("group", NAMES.names))
+    with pytest.raises(WorkloadError, match="whose column 'group' has these names"):
+        simulate(others, policy=own)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        '["bio"]',
+        '{"column": 3, "names": ["bio"]}',
+        '{"column": "account"}',
+        '{"column": "account", "names": "bio"}',
+        '{"column": "account", "names": ["bio", "bio"]}',
+        '{"column": "account", "names": ["bio", 1]}',
+    ],
+)
+def test_names_that_cannot_be_read_are_refused(tmp_path, groups):
+    (tmp_path / "policy.json").write_text(f'{{"order": "group", "groups": {groups}}}')
+    with pytest.raises(PolicyError, match=r"must have as 'groups' an object"):
+        load_policy(tmp_path / "policy.json")
+
+
+def test_what_is_learned_for_named_groups_keeps_their_names(tmp_path):
+    chance = np.random.default_rng(0)
+    runtime = chance.integers(3600, 12 * 3600, 150)
+    jobs = Workload(
+        np.sort(chance.integers(0, 14 * 86_400, 150)),
+        runtime,
+        runtime,
+        chance.integers(1, 16, 150),
+        extra={"account": chance.integers(0, 2, 150)},
+        labels={"account": ("bio", "chem")},
+    ).grouped(by="account")
+    method = HeadStart(generations=2, offspring=4)
+    tuned = tune(jobs, cores=16, objective="awrt[2]", method=method, longest_wait=None)
+    assert tuned.policy.groups == GroupNames("account", ("none", "bio", "chem"))
+    assert tuned.to_dict()["policy"]["groups"] == tuned.policy.groups.to_dict()
