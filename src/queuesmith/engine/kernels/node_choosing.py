@@ -113,6 +113,12 @@ def has_gpus(ask, known, rows, kinds, node):
 
 
 @kernel
+def whole_parts(cores, size):
+    """Return how many of the cores are in whole parts of a size; of most jobs and nodes it is 1."""
+    return cores if size == 1 else cores - cores % size  # a division takes longer than all else
+
+
+@kernel
 def room_on(ask, nodes, known, rows, kinds, node):
     """Return how many cores of a node a job could have in a layer; 0 where it cannot run there."""
     cores = known[rows + FREE_CORES, node]
@@ -126,10 +132,10 @@ def room_on(ask, nodes, known, rows, kinds, node):
             return 0
         if ask[GPUS] > 0 and not has_gpus(ask, known, rows, kinds, node):
             return 0
-        cores -= cores % nodes[THREADS, node]
-        if ask[MEMORY_PER_CORE] > 0:
-            cores = min(cores, memory // ask[MEMORY_PER_CORE])
-        cores -= cores % ask[PER_TASK]
+        cores = whole_parts(cores, nodes[THREADS, node])
+        if ask[MEMORY_PER_CORE] > 0 and memory < ask[MEMORY_PER_CORE] * cores:
+            cores = memory // ask[MEMORY_PER_CORE]
+        cores = whole_parts(cores, ask[PER_TASK])
     if ask[PER_NODE] > 0:
         return ask[PER_NODE] if cores >= ask[PER_NODE] else 0
     return max(cores, 0)

@@ -84,11 +84,10 @@ def look_now(board, attempts, shape, now, begin, end):
 
 @kernel
 def most_room(board, attempts, shape, now):
-    """Return how many nodes can have room now for a job of a shape at the most, and how much."""
-    if attempts[SEEN, shape] != board.counters[RELEASES] or len(board.returns) > 0:
-        begin, end = np.int64(NEVER), np.int64(-NEVER)  # as if there were no outages
-        look_now(board, attempts, shape, now, begin, end)
-    return attempts[MOST_NODES, shape], attempts[MOST_ROOM, shape]
+    """Return how many nodes have room now for a job of a shape, were there no outages, and how
+    much.
+    """
+    return look_now(board, attempts, shape, now, np.int64(NEVER), np.int64(-NEVER))
 
 
 # -- walking through the future --------------------------------------------------------
@@ -96,16 +95,19 @@ def most_room(board, attempts, shape, now):
 
 @kernel
 def let_pass(board, ask, job, sign, count, total):
-    """Let a job end (1) or begin (-1) in the future, and return how much room there is then."""
+    """Let a job end (1) or begin (-1) in the future, and return how much room there is then.
+
+    Nodes on which the job that asks cannot run are passed over.
+    """
     counters, known, pieces = board.counters, board.known, board.pieces
     kinds, rows = rows_of_layer(counters) - FREE_GPUS, counters[LATER_ROWS]
     other, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
     for at in range(first, first + board.count[job]):
         node = pieces[at, PIECE_NODE]
-        touch(board, LATER_STAMP, counters[LATER], rows, NOW_ROWS, node)
-        before = room_on(ask, board.node, known, rows, kinds, node)
-        apply_piece(other, board.node, known, rows, pieces[at], sign)
         if board.member[ask[SET], node]:
+            touch(board, LATER_STAMP, counters[LATER], rows, NOW_ROWS, node)
+            before = room_on(ask, board.node, known, rows, kinds, node)
+            apply_piece(other, board.node, known, rows, pieces[at], sign)
             cores = room_on(ask, board.node, known, rows, kinds, node)
             count += int(cores > 0) - int(before > 0)
             total += cores - before
@@ -129,26 +131,35 @@ def next_return(returns, time):
 def probe(board, ask, job, sign, count, total):
     """Let a job end or begin within the window that is looked at, and keep the least of it.
 
-    Takes and returns how much room there is all the time for a job that asks.
+    Takes and returns how much room there is all the time for a job that asks. A node that had none
+    before is passed over, for it will have none.
     """
     counters, known, pieces = board.counters, board.known, board.pieces
-    least, trial = counters[LEAST_ROWS], counters[PROBE_ROWS]
+    least, trial, full = counters[LEAST_ROWS], counters[PROBE_ROWS], -counters[PROBED]
     kinds = rows_of_layer(counters) - FREE_GPUS
     other, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
     for at in range(first, first + board.count[job]):
         node = pieces[at, PIECE_NODE]
-        changed = known[LATER_STAMP, node] == counters[LATER]
-        below = counters[LATER_ROWS] if changed else NOW_ROWS
-        touch(board, LEAST_STAMP, counters[LEAST_LATER], least, below, node)
-        touch(board, PROBE_STAMP, counters[PROBED], trial, below, node)
+        if known[PROBE_STAMP, node] == full:
+            continue
+        if known[PROBE_STAMP, node] != counters[PROBED]:
+            changed = known[LATER_STAMP, node] == counters[LATER]
+            below = counters[LATER_ROWS] if changed else NOW_ROWS
+            wanted = board.member[ask[SET], node]
+            if not wanted or room_on(ask, board.node, known, below, kinds, node) == 0:
+                known[PROBE_STAMP, node] = full
+                continue
+            touch(board, LEAST_STAMP, counters[LEAST_LATER], least, below, node)
+            touch(board, PROBE_STAMP, counters[PROBED], trial, below, node)
         apply_piece(other, board.node, known, trial, pieces[at], sign)
         if sign == TAKE:
             before = room_on(ask, board.node, known, least, kinds, node)
             keep_least(board, least, trial, node)
-            if board.member[ask[SET], node]:
-                cores = room_on(ask, board.node, known, least, kinds, node)
-                count += int(cores > 0) - int(before > 0)
-                total += cores - before
+            cores = room_on(ask, board.node, known, least, kinds, node)
+            count += int(cores > 0) - int(before > 0)
+            total += cores - before
+            if cores == 0:
+                known[PROBE_STAMP, node] = full
     return count, total
 
 

@@ -175,7 +175,8 @@ def held_cores(ask, nodes, node, cores):
     """Return how many cores of a node a job holds that has so many of them."""
     if ask[EXCLUSIVE] == 1:
         return nodes[NODE_CORES, node]
-    return cores + -cores % nodes[THREADS, node]
+    threads = nodes[THREADS, node]
+    return cores if threads == 1 else cores + -cores % threads
 
 
 @kernel
