@@ -150,8 +150,9 @@ def _board(
         # Most of it is never written to: pages that are not touched take no memory.
         pieces=np.empty((pieces, PIECE_GPUS + arrays.gpus.shape[1]), np.int64),
         count=np.zeros(count, np.int32),
+        held=np.zeros(count, np.int32),
         histogram=np.zeros((2, 2 * (highest + 1)), np.int64),
-        bookings=np.zeros((2, 2 * count + 2 if planned else 0), np.int64),
+        bookings=np.zeros((3, 2 * count + 2 if planned else 0), np.int64),
         shares=frozen(np.empty(0)),
         counters=counters,
     )

@@ -50,6 +50,7 @@ from queuesmith.engine.kernels.node_state import (
     USER,
     WEIGHT,
     WHOM,
+    held_cores,
     rows_of_layer,
 )
 
@@ -305,13 +306,14 @@ def write_pieces(board, job, count, mode):
     known, pieces, counters = board.known, board.pieces, board.counters
     ask, first = board.shapes[board.job[SHAPE, job]], board.job[FIRST_PIECE, job]
     left, kinds = ask[CORES], pieces.shape[1] - PIECE_GPUS
-    board.count[job] = count
+    board.count[job], board.held[job] = count, 0
     for i in range(count):
         node, at = known[CHOSEN, i], first + i
         # Each node that is still to come needs a core at least.
         given = max(min(known[ROOM, node], left - (count - 1 - i)), 1)
         left -= given
         pieces[at, PIECE_NODE], pieces[at, PIECE_CORES] = node, given
+        board.held[job] += held_cores(ask, board.node, node, given)
         missing, rows = ask[GPUS], rows_of(known, counters, node, mode) + FREE_GPUS
         for kind in range(kinds):
             taken = min(missing, known[rows + kind, node]) if may_have(ask, kind) else 0

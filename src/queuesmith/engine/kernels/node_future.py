@@ -1,5 +1,7 @@
 """When a job can start on nodes, as far as walltimes and reservations tell."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from queuesmith.compiled import kernel
@@ -16,7 +18,11 @@ from queuesmith.engine.kernels.node_choosing import (
 )
 from queuesmith.engine.kernels.node_keeping import spare_cores
 from queuesmith.engine.kernels.node_state import (
+    BOOKED_CODE,
     BOOKED_ENDS,
+    BOOKED_OTHER,
+    BOOKED_TIME,
+    CORES,
     EXTRA,
     FIRST_PIECE,
     FREE_CORES,
@@ -93,6 +99,16 @@ def most_room(board, attempts, shape, now):
 # -- walking through the future --------------------------------------------------------
 
 
+class Instant(NamedTuple):
+    """An instant of the future, and the first in both lists that end or begin after it: of jobs
+    that run, and of reservations.
+    """
+
+    time: Any
+    due: Any
+    booked: Any
+
+
 @kernel
 def let_pass(board, ask, job, sign, count, total):
     """Let a job end (1) or begin (-1) in the future, and return how much room there is then.
@@ -125,6 +141,51 @@ def next_return(returns, time):
         else:
             high = middle
     return returns[low] if low < len(returns) else NEVER
+
+
+@kernel
+def let_all_pass(board, running, ask, seen, at, count, total):
+    """Let all that ends and begins after an instant that was seen pass, up to another.
+
+    What both begins and ends in between leaves nothing, so it is passed over.
+    """
+    bookings = board.bookings
+    for i in range(seen.due, at.due):
+        count, total = let_pass(board, ask, running.due_cores[i], GIVE_BACK, count, total)
+    for i in range(seen.booked, at.booked):
+        code, other = bookings[BOOKED_CODE, i], bookings[BOOKED_OTHER, i]
+        if code & 1 == 1 and other > at.time:
+            count, total = let_pass(board, ask, code >> 1, TAKE, count, total)
+        elif code & 1 == 0 and other <= seen.time:
+            count, total = let_pass(board, ask, code >> 1, GIVE_BACK, count, total)
+    return count, total
+
+
+@kernel
+def next_with_cores(board, running, at, free, wanted):
+    """Return the next instant at which more is free than just before, and so many cores at least;
+    and how many these are. Its time is NEVER where there is none.
+    """
+    bookings, counters, held = board.bookings, board.counters, board.held
+    time, due, booked, more = at.time, at.due, at.booked, False
+    while time != NEVER and not (more and free >= wanted):
+        back = next_return(board.returns, time)
+        time = back
+        if due < counters[DUE]:
+            time = min(time, running.due[due])
+        if booked < counters[BOOKED_ENDS]:
+            time = min(time, bookings[BOOKED_TIME, booked])
+        more = time == back
+        while due < counters[DUE] and running.due[due] == time:
+            free += held[running.due_cores[due]]
+            due += 1
+            more = True
+        while booked < counters[BOOKED_ENDS] and bookings[BOOKED_TIME, booked] == time:
+            code = bookings[BOOKED_CODE, booked]
+            free += -held[code >> 1] if code & 1 else held[code >> 1]
+            booked += 1
+            more |= code & 1 == 0
+    return Instant(time, due, booked), free
 
 
 @kernel
@@ -164,28 +225,27 @@ def probe(board, ask, job, sign, count, total):
 
 
 @kernel
-def find_room_in_window(board, running, ask, now, begin, end, due, booked, count, total):
-    """Find the nodes that are free from an instant to another; return how many, and the room.
+def find_room_in_window(board, running, ask, now, at, end, count, total):
+    """Find the nodes that are free from an instant to the end; return how many, and the room.
 
-    Jobs that run are over from place ``due`` on of their list, reservations from ``booked`` on of
-    theirs. At one instant jobs end before others begin. ``count`` and ``total`` are the most that
-    there can be at the first instant: where less and less of it suffices no more, that is returned,
-    and the rest of the window is not looked at.
+    At one instant jobs end before others begin. ``count`` and ``total`` are the most that there can
+    be at the first instant: where less and less of it suffices no more, that is returned, and the
+    rest of the window is not looked at.
     """
-    bookings, counters = board.bookings, board.counters
+    bookings, counters, due, booked = board.bookings, board.counters, at.due, at.booked
     begin_layer(counters, LEAST_LATER)
     begin_layer(counters, PROBED)
-    while booked < counters[BOOKED_ENDS] and bookings[0, booked] < end:
-        while due < counters[DUE] and running.due[due] <= bookings[0, booked]:
+    while booked < counters[BOOKED_ENDS] and bookings[BOOKED_TIME, booked] < end:
+        while due < counters[DUE] and running.due[due] <= bookings[BOOKED_TIME, booked]:
             probe(board, ask, running.due_cores[due], GIVE_BACK, count, total)
             due += 1
-        code = bookings[1, booked]
+        code = bookings[BOOKED_CODE, booked]
         sign = TAKE if code & 1 else GIVE_BACK
         count, total = probe(board, ask, code >> 1, sign, count, total)
         if not suffices(ask, count, total):
             return count, total
         booked += 1
-    return find_room(board, ask, WINDOW, now, begin, end)
+    return find_room(board, ask, WINDOW, now, at.time, end)
 
 
 @kernel
@@ -194,13 +254,12 @@ def has_room_beside(board, running, attempts, job, walltime, now):
 
     Where there is none, there will be none beside more reservations, either.
     """
-    shape = board.job[SHAPE, job]
+    shape, at = board.job[SHAPE, job], Instant(now, np.int64(0), np.int64(0))
     ask = board.shapes[shape]
     count, total = most_room(board, attempts, shape, now)
     begin_layer(board.counters, LATER)
-    count, total = find_room_in_window(
-        board, running, ask, now, now, now + walltime, np.int64(0), np.int64(0), count, total
-    )
+    end = now + walltime
+    count, total = find_room_in_window(board, running, ask, now, at, end, count, total)
     return suffices(ask, count, total)
 
 
@@ -210,45 +269,30 @@ def earliest_on_nodes(board, running, attempts, job, walltime, now, first):
 
     The nodes are those that were chosen then; NEVER where it can start at no time that is known.
     """
-    bookings, counters, shape = board.bookings, board.counters, board.job[SHAPE, job]
+    counters, shape, nothing = board.counters, board.job[SHAPE, job], np.int64(0)
     ask = board.shapes[shape]
-    # The nodes are looked at only where the most that there can be may be enough.
     count, total = most_room(board, attempts, shape, now)
     begin_layer(counters, LATER)
-    time, due, booked, more = now, np.int64(0), np.int64(0), True
-    while True:
-        if more and suffices(ask, count, total):
-            end = time + walltime
-            candidates, room = find_room_in_window(
-                board, running, ask, now, time, end, due, booked, count, total
-            )
+    at, free = Instant(now, nothing, nothing), counters[FREE]
+    # Up to where the nodes are as they will be: what ends or begins now is still to come.
+    seen = Instant(now - 1, nothing, nothing)
+    while at.time != NEVER:
+        count, total = let_all_pass(board, running, ask, seen, at, count, total)
+        seen = at if at.due + at.booked > 0 else seen
+        # The nodes are looked at only where the most that there can be may be enough.
+        if suffices(ask, count, total):
+            end = at.time + walltime
+            candidates, room = find_room_in_window(board, running, ask, now, at, end, count, total)
             if suffices(ask, candidates, room):
                 chosen = choose(board, ask, candidates, WINDOW, first)
-                spare = spare_cores(board, job, chosen, WINDOW, now, time) if chosen > 0 else -1
+                spare = spare_cores(board, job, chosen, WINDOW, now, at.time) if chosen > 0 else -1
                 if spare >= 0:
                     counters[SPARE] = spare
-                    return time, chosen
+                    return at.time, chosen
             elif counters[BOOKED_ENDS] == 0 and len(board.returns) == 0:
                 count, total = candidates, room
-        back = next_return(board.returns, time)
-        time = back
-        if due < counters[DUE]:
-            time = min(time, running.due[due])
-        if booked < counters[BOOKED_ENDS]:
-            time = min(time, bookings[0, booked])
-        if time == NEVER:
-            return NEVER, 0
-        more = time == back
-        while due < counters[DUE] and running.due[due] == time:
-            count, total = let_pass(board, ask, running.due_cores[due], GIVE_BACK, count, total)
-            due += 1
-            more = True
-        while booked < counters[BOOKED_ENDS] and bookings[0, booked] == time:
-            code = bookings[1, booked]
-            sign = TAKE if code & 1 else GIVE_BACK
-            count, total = let_pass(board, ask, code >> 1, sign, count, total)
-            booked += 1
-            more |= sign == GIVE_BACK
+        at, free = next_with_cores(board, running, at, free, ask[CORES])
+    return NEVER, 0
 
 
 # -- the reservation of EASY -----------------------------------------------------------
@@ -296,8 +340,8 @@ def place_of_booking(board, time, code):
     bookings, low, high = board.bookings, 0, board.counters[BOOKED_ENDS]
     while low < high:
         middle = (low + high) >> 1
-        at = bookings[0, middle]
-        if at < time or (at == time and (bookings[1, middle] & 1) < (code & 1)):
+        at = bookings[BOOKED_TIME, middle]
+        if at < time or (at == time and (bookings[BOOKED_CODE, middle] & 1) < (code & 1)):
             low = middle + 1
         else:
             high = middle
@@ -305,15 +349,16 @@ def place_of_booking(board, time, code):
 
 
 @kernel
-def insert_booking(board, time, code):
-    """Write down a begin or an end of a reservation."""
+def insert_booking(board, time, code, other):
+    """Write down a begin or an end of a reservation, and when the same ends or begins."""
     bookings, counters = board.bookings, board.counters
     place = place_of_booking(board, time, code)
     for i in range(counters[BOOKED_ENDS], place, -1):
-        bookings[0, i] = bookings[0, i - 1]
-        bookings[1, i] = bookings[1, i - 1]
-    bookings[0, place] = time
-    bookings[1, place] = code
+        for row in range(len(bookings)):
+            bookings[row, i] = bookings[row, i - 1]
+    bookings[BOOKED_TIME, place] = time
+    bookings[BOOKED_CODE, place] = code
+    bookings[BOOKED_OTHER, place] = other
     counters[BOOKED_ENDS] += 1
 
 
@@ -322,20 +367,20 @@ def remove_booking(board, time, code):
     """Strike out a begin or an end of a reservation."""
     bookings, counters = board.bookings, board.counters
     place = place_of_booking(board, time, code)
-    while bookings[1, place] != code:
+    while bookings[BOOKED_CODE, place] != code:
         place += 1
     counters[BOOKED_ENDS] -= 1
     for i in range(place, counters[BOOKED_ENDS]):
-        bookings[0, i] = bookings[0, i + 1]
-        bookings[1, i] = bookings[1, i + 1]
+        for row in range(len(bookings)):
+            bookings[row, i] = bookings[row, i + 1]
 
 
 @kernel
 def book(board, job, begin, walltime, count):
     """Keep the nodes that were chosen for a job from an instant on."""
     write_pieces(board, job, count, WINDOW)
-    insert_booking(board, begin, 2 * job + 1)
-    insert_booking(board, begin + walltime, 2 * job)
+    insert_booking(board, begin, 2 * job + 1, begin + walltime)
+    insert_booking(board, begin + walltime, 2 * job, begin)
 
 
 @kernel

@@ -51,6 +51,9 @@ FREE_CORES, FREE_MEMORY, JOBS, OWNING, SHARED, OWNER, FREE_GPUS = range(7)
 NOW_ROWS = np.int64(6)
 #: What is done with a part of a job on a node.
 TAKE, GIVE_BACK = np.int64(-1), np.int64(1)
+# Rows of the table of bookings: when one begins or ends, sorted; its job times two, plus one for a
+# begin; and when the same ends or begins.
+BOOKED_TIME, BOOKED_CODE, BOOKED_OTHER = range(3)
 # Columns of a piece; the GPUs of each kind follow.
 PIECE_NODE, PIECE_CORES, PIECE_GPUS = range(3)
 # Places in the array of counters, behind those of all replays: the first rows of the other layers,
@@ -86,8 +89,9 @@ class Board(NamedTuple):
     known: Any  # the table of what is known of nodes
     pieces: Any  # parts of jobs on nodes: of those that have started, and of reservations
     count: Any  # how many pieces each job has
+    held: Any  # how many cores each job holds on its nodes, or will
     histogram: Any  # nodes and their room by key; all zero between two choices
-    bookings: Any  # begins and ends of reservations: times; jobs times two, plus one for a begin
+    bookings: Any  # begins and ends of reservations: see below
     shares: Any  # what is kept free in each line, a part of 1; empty where no line keeps any
     counters: Any
 
@@ -96,7 +100,7 @@ BOARD_TYPE = types.NamedTuple(
     [
         *(FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, FROZEN_INTS),
         *(TRUTH_TABLE, FROZEN_INT_TABLE, FROZEN_INTS, INT_TABLE, INT_TABLE, SMALL_INTS),
-        *(INT_TABLE, INT_TABLE, FROZEN_REALS, INTS),
+        *(SMALL_INTS, INT_TABLE, INT_TABLE, FROZEN_REALS, INTS),
     ],
     Board,
 )
