@@ -2,10 +2,10 @@
 
 import pytest
 
-from queuesmith.base.errors import UsageError
+from queuesmith.base.errors import PolicyError, UsageError
 from queuesmith.live.advice import advice
 from queuesmith.live.changes import AllowList
-from queuesmith.live.ordering import usage_by_user, wanted_order
+from queuesmith.live.ordering import order_to_come, usage_by_user, wanted_order
 from queuesmith.live.state import look, state_of
 from queuesmith.policy import Policy, RuleBase, as_policy
 from queuesmith.policy.rules import FuzzyRules
@@ -93,9 +93,24 @@ def test_named_groups_are_those_of_the_names_whatever_their_numbers(slurm, polic
     names = GroupNames("account", ("none", "astro", "bio"))
     order = wanted_order(look(), as_policy(policy).for_groups(names))
     assert [job.id for job in order] == [3, 2, 4]
-    with pytest.raises(UsageError, match="no whole-number column 'group'"):
-        other = GroupNames("group", ("none", "bio"))
-        wanted_order(look(), as_policy(policy).for_groups(other))
+
+
+@pytest.mark.parametrize("policy", ["ranked(group_1=1,group_2=9)+easy", "dynp(group)"])
+def test_named_groups_of_which_nobody_waits_leave_the_others_in_their_order(slurm, policy):
+    for number in (2, 3, 4):
+        slurm.job(number, account="chem", cores=16, nodes=2)
+    names = GroupNames("account", ("none", "astro", "bio"))
+    order = wanted_order(look(), as_policy(policy).for_groups(names))
+    assert [job.id for job in order] == [2, 3, 4]
+
+
+def test_groups_by_what_slurm_does_not_tell_are_refused_whoever_waits(slurm):
+    named = as_policy("group+easy").for_groups(GroupNames("log_group", ("none", "bio")))
+    for _ in range(2):
+        for ask in (wanted_order, order_to_come):
+            with pytest.raises(PolicyError, match=r"groups by 'log_group' \(1 is bio\).*--groups"):
+                ask(look(), named)
+        slurm.set(jobs={})
 
 
 def test_usage_that_is_not_told_is_nothing(slurm):

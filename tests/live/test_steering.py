@@ -9,14 +9,17 @@ import time
 import numpy as np
 import pytest
 
-from queuesmith import Workload
+from queuesmith import Workload, simulate
 from queuesmith.base.errors import QueuesmithError, UsageError
 from queuesmith.live.changes import AllowList, Change
 from queuesmith.live.commands import NoAnswerError, SlurmError
+from queuesmith.live.grading import STOCK, grade_of
 from queuesmith.live.journal import Journal, default_folder
 from queuesmith.live.restoring import restore
+from queuesmith.live.state import look
 from queuesmith.live.steering import Steering, SteerOptions
 from queuesmith.policy import as_policy
+from queuesmith.workload.group_names import GroupNames
 
 SJF = as_policy("sjf+easy")
 
@@ -317,6 +320,22 @@ def test_a_grade_that_becomes_bad_pauses_and_puts_back_until_it_is_good_again(sl
     )
     assert not steering.counts.paused
     assert set(slurm.sites.values()) == {0}
+
+
+def test_a_policy_for_named_groups_is_graded_on_accounts_of_the_past(slurm):
+    """Jobs of chem came last and ran first, as the policy wants it and Slurm does not."""
+    names = GroupNames("account", ("none", "chem", "zoo"))
+    policy = as_policy("group+easy").for_groups(names)
+    account = np.repeat([0, 1], 100)
+    past = Workload(
+        *([0] * 200, [90] * 200, [90] * 200, [16] * 200),
+        extra={"account": account},
+        labels={"account": ("bio", "chem")},
+    )
+    start = simulate(names.grouped(past), look().machine, policy).start
+    past = past.replaced(extra={**past.extra, "real_start": start})
+    assert grade_of(look(), past, (STOCK,)).grade == "D"
+    assert grade_of(look(), past, (STOCK, policy)).grade == "A"
 
 
 def test_too_few_jobs_leave_the_grade_as_it_was(slurm, monkeypatch):

@@ -10,6 +10,7 @@ from queuesmith.base.errors import MetricError, QueuesmithError, UsageError, Wor
 from queuesmith.policy import Policy
 from queuesmith.report.table import interval_table
 from queuesmith.testing.policy import random_workload
+from queuesmith.workload.group_names import GroupNames
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,21 @@ def no_replays(monkeypatch):
 def test_policies_stand_in_the_order_given(jobs):
     policies = ("sjf+easy", Policy.parse("fcfs"), "fcfs + easy")
     assert compare(jobs, policies=policies).policies == ("sjf+easy", "fcfs", "fcfs+easy")
+
+
+def test_policies_of_the_same_text_that_differ_stand_side_by_side(jobs):
+    one = jobs.replaced(
+        extra={"account": jobs.user % 2}, labels={"account": ("bio", "chem")}
+    ).grouped(by="account")
+    bio, chem = (
+        Policy.parse("group+easy").for_groups(GroupNames("account", ("none", *names)))
+        for names in (("bio", "chem"), ("chem", "bio"))
+    )
+    values = compare(one, policies=(bio, chem), metrics=("awrt[bio]",)).values
+    assert [*values] == ["group+easy #1", "group+easy #2"]
+    assert values["group+easy #1"]["awrt[bio]"] < values["group+easy #2"]["awrt[bio]"]
+    with pytest.raises(UsageError, match="'group\\+easy #1' is compared twice"):
+        compare(one, policies=(bio, chem, bio))
 
 
 def test_values_are_those_of_the_replays(jobs):

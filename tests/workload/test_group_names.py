@@ -1,18 +1,24 @@
 """What groups are called, and what a policy does where their numbers are others."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from queuesmith import Workload, simulate
 from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.campaign.units import Unit, written_as
 from queuesmith.learning import tune
 from queuesmith.learning.head_start import HeadStart
+from queuesmith.learning.own_order import OwnOrder
+from queuesmith.learning.planner import Planner
 from queuesmith.policy import Policy, as_policy, load_policy
 from queuesmith.policy.features import SEVEN
 from queuesmith.policy.rulebase import RuleBase
 from queuesmith.policy.rules import FuzzyRules
 from queuesmith.policy.sentences import explain
 from queuesmith.policy.strategies import THIRTEEN
+from queuesmith.study.judgement import admitted
 from queuesmith.workload.group_names import GroupNames
 
 NAMES = GroupNames("account", ("none", "bio", "chem"))
@@ -94,6 +100,27 @@ def test_an_explained_policy_tells_the_names():
 def test_names_stay_where_parameters_change():
     named = as_policy("ranked+easy").for_groups(NAMES)
     assert named.having(alpha=0.1).groups == NAMES
+    committed = as_policy("committed(ranked; backfill=early)").for_groups(NAMES)
+    assert committed.having(alpha=0.1).groups == NAMES
+
+
+@pytest.mark.parametrize(
+    ("policy", "method"),
+    [
+        ("ranked(group_2=9)+easy", partial(OwnOrder, generations=1, offspring=2)),
+        ("dynp(group,group_power)", partial(Planner, generations=1)),
+    ],
+)
+def test_a_search_that_begins_with_names_keeps_them(tmp_path, policy, method):
+    """Learned for bio and chem; in this log bio is the second and chem the third."""
+    path = tmp_path / "policy.json"
+    as_policy(policy).for_groups(NAMES).save(path)
+    jobs = of_accounts("astro", "bio", "chem", "bio", "chem").grouped(by="account")
+    learning = method(str(path)).learn(np.random.default_rng(1), [])
+    for asked in (next(learning), learning.send(admitted([1.0]))):
+        assert {each.groups for each in asked} == {NAMES}
+    objective = {"objective": "awrt[chem]", "split": None, "longest_wait": None}
+    assert tune(jobs, method=method(str(path)), **objective).policy.groups == NAMES
 
 
 def test_a_policy_that_knows_no_groups_keeps_no_names():
@@ -153,3 +180,20 @@ def test_what_is_learned_for_named_groups_keeps_their_names(tmp_path):
     tuned = tune(jobs, cores=16, objective="awrt[2]", method=method, longest_wait=None)
     assert tuned.policy.groups == GroupNames("account", ("none", "bio", "chem"))
     assert tuned.to_dict()["policy"]["groups"] == tuned.policy.groups.to_dict()
+
+
+def test_a_unit_of_a_study_is_another_where_the_names_are_others(tmp_path):
+    path = tmp_path / "policy.json"
+    stamps = set()
+    for names in (NAMES, GroupNames("account", ("none", "chem", "bio"))):
+        as_policy("group+easy").for_groups(names).save(path)
+        unit = Unit("", None, None, 1, 1.0, None, str(path), None, (), None, 0.0, 0.0)
+        stamps.add(written_as(unit))
+    assert len(stamps) == 2
+
+
+def test_groups_by_share_have_no_names_even_where_the_log_had_some():
+    named = of_accounts("chem", "bio", "").grouped(by="account")
+    assert "group" not in named.grouped((0.5,)).labels
+    numbers = named.replaced(extra={"queue": np.array([2, 1, 1])})
+    assert "group" not in numbers.grouped(by="queue").labels

@@ -171,7 +171,7 @@ def _sources(
 ) -> dict[str, Any]:
     """Return what a policy is, as it is written or learned, with the content of own files."""
     decides = {
-        "policy": None if written is None else plain(as_policy(written).to_dict()),
+        "policy": None if written is None else plain(as_policy(written).content()),
         "learned": None if learned is None else plain({**asdict(learned), "name": None}),
     }
     return {**decides, **order_facts(decides), **_metric_facts(own_metrics)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -71,7 +71,7 @@ class Planner(Method):
         start = self.start()
         present = set(map(str, start.candidates))
         further = tuple(each for each in self._orders() if str(each) not in present)
-        most = replace(start, candidates=(*start.candidates, *further))
+        most = start.replaced(candidates=(*start.candidates, *further))
         return 1 + self.generations * len(list(self._changed(most)))
 
     @property
@@ -99,19 +99,19 @@ class Planner(Method):
         """Yield all planners that differ in one thing."""
         for metric in PLAN_METRICS:
             if metric != planner.metric:
-                yield replace(planner, metric=metric)
+                yield planner.replaced(metric=metric)
         yield from _deciding_otherwise(planner)
         for steps in STEPS:
             if steps != planner.steps:
-                yield replace(planner, steps=steps)
+                yield planner.replaced(steps=steps)
         for candidate in planner.candidates if len(planner.candidates) > 1 else ():
             left = tuple(each for each in planner.candidates if each is not candidate)
             preferred = None if planner.preferred is candidate else planner.preferred
-            yield replace(planner, candidates=left, preferred=preferred)
+            yield planner.replaced(candidates=left, preferred=preferred)
         present = set(map(str, planner.candidates))
         for order in self._orders():
             if str(order) not in present:
-                yield replace(planner, candidates=(*planner.candidates, order))
+                yield planner.replaced(candidates=(*planner.candidates, order))
 
 
 def _deciding_otherwise(planner: SelfTuning) -> Iterator[SelfTuning]:
@@ -120,6 +120,6 @@ def _deciding_otherwise(planner: SelfTuning) -> Iterator[SelfTuning]:
         if decider == "preferred":
             for candidate in planner.candidates:
                 if (planner.decider, planner.preferred) != (decider, candidate):
-                    yield replace(planner, decider=decider, preferred=candidate)
+                    yield planner.replaced(decider=decider, preferred=candidate)
         elif decider != planner.decider:
-            yield replace(planner, decider=decider, preferred=None)
+            yield planner.replaced(decider=decider, preferred=None)

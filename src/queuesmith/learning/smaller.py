@@ -96,7 +96,7 @@ def smaller(
         tuple(rule + 1 for of, rule in sorted(dropped) if of == part)
         for part in range(len(policy.parts))
     )
-    return Smaller(found.for_groups(policy.groups), rules, strategies, before.decisions.count)
+    return Smaller(found, rules, strategies, before.decisions.count)
 
 
 def _idle(policy: RuleBased, schedule: Schedule) -> list[tuple[int, int]]:
@@ -121,9 +121,9 @@ def _without(policy: RuleBased, dropped: set[tuple[int, int]]) -> RuleBased:
             rules = FuzzyRules(rules.centre[kept], rules.width[kept], rules.weight[kept])
         parts.append(rules)
     if isinstance(policy, RuleBasePair):
-        return replace(policy, order_rules=parts[0], algorithm_rules=parts[1])
+        return policy.replaced(order_rules=parts[0], algorithm_rules=parts[1])
     assert isinstance(policy, RuleBase)
-    return replace(policy, rules=parts[0])
+    return policy.replaced(rules=parts[0])
 
 
 def _fewer_strategies(
@@ -138,4 +138,4 @@ def _fewer_strategies(
         return
     names = tuple(str(s) for i, s in enumerate(policy.offered) if i not in chosen)
     rules = replace(policy.rules, weight=policy.rules.weight[:, chosen])
-    yield replace(policy, rules=rules, offered=tuple(policy.offered[i] for i in chosen)), names
+    yield policy.replaced(rules=rules, offered=tuple(policy.offered[i] for i in chosen)), names

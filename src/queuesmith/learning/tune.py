@@ -135,7 +135,7 @@ def tune(
         )
         # FCFS with EASY is always admitted, so the first of the fixed strategies is, too.
         found = course.policy if judge.admits(course.policy) else ranked[0]
-        learned = found.for_groups(GroupNames.of(workload))
+        learned = found.for_groups(found.groups or GroupNames.of(workload))
 
     def judged(part: Workload) -> Verdict:
         policies: tuple[AnyPolicy, ...] = (learned, BASELINE, played(ranked[0]))

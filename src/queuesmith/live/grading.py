@@ -10,7 +10,7 @@ from queuesmith.cluster.fitting import fitting
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.commands import SlurmError
 from queuesmith.live.state import ClusterState
-from queuesmith.policy import AnyPolicy
+from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.schedule import Schedule
 from queuesmith.schedule import history as really
 from queuesmith.schedule.fidelity import Fidelity
@@ -53,7 +53,9 @@ def _judged(
     state: ClusterState, jobs: Workload, real: Schedule, policy: AnyPolicy | str
 ) -> Fidelity | None:
     try:
-        return Fidelity(real, simulate(jobs, state.machine, policy))
+        policy = as_policy(policy)
+        known = jobs if policy.groups is None else policy.groups.grouped(jobs)
+        return Fidelity(real, simulate(known, state.machine, policy))
     except QueuesmithError:  # such as a policy that cannot be replayed on nodes
         return None
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from queuesmith.base.errors import PolicyError
 from queuesmith.cluster import Cluster
 from queuesmith.engine.asked import asked_by
 from queuesmith.engine.kernels.queue import queue_of
@@ -28,6 +29,9 @@ from queuesmith.workload.groups import share_groups
 from queuesmith.workload.table_columns import coded
 from queuesmith.workload.workload import Ints
 
+#: What a running Slurm tells of each job that groups may be by.
+COLUMNS = ("account", "partition", "qos")
+
 
 def wanted_order(
     state: ClusterState, policy: AnyPolicy, *, runtime: Runtime | None = None
@@ -47,6 +51,7 @@ def wanted_order(
     runtime
         How long a waiting job will run, for policies that are replayed; by default its walltime.
     """
+    _check_groups(policy)
     jobs = [job for job in state.waiting if job.ready]
     if not jobs:
         return ()
@@ -65,6 +70,7 @@ def order_to_come(
     An order is asked for its scores at the moment at which all are there. An optimal planner plans
     those of now; a plan takes long, so where others come a fast planner stands in for it.
     """
+    _check_groups(policy)
     jobs = tuple(job for job in state.waiting if job.ready)
     planned = wanted_order(state, policy) if isinstance(policy, OptimalPlanning) else ()
 
@@ -79,6 +85,16 @@ def order_to_come(
         return _by_start(everyone, replace(state, jobs=(*state.jobs, *new)), policy, None)
 
     return order
+
+
+def _check_groups(policy: AnyPolicy) -> None:
+    """Raise where a policy knows groups by something that a running Slurm does not tell."""
+    if policy.groups is not None and policy.groups.column not in COLUMNS:
+        raise PolicyError(
+            f"policy '{policy}' was learned for groups by '{policy.groups.column}' "
+            f"({policy.groups}), but of a running Slurm's jobs {', '.join(COLUMNS[:-1])} and "
+            f"{COLUMNS[-1]} are known. Learn it with --groups {COLUMNS[0]}."
+        )
 
 
 def _fast(policy: OptimalPlanning) -> SelfTuning:
@@ -122,10 +138,7 @@ def _by_score(jobs: Sequence[LiveJob], state: ClusterState, policy: Policy, now:
 def _units(jobs: Sequence[LiveJob], state: ClusterState) -> Workload:
     """Return the jobs as a workload; all tasks of an array that wait together are one."""
     users, names = coded([job.user for job in jobs])
-    texts = {
-        name: coded([getattr(job, name) for job in jobs])
-        for name in ("account", "partition", "qos")
-    }
+    texts = {name: coded([getattr(job, name) for job in jobs]) for name in COLUMNS}
     walltime = [job.walltime for job in jobs]
     return Workload(
         [job.submit for job in jobs],
@@ -145,7 +158,7 @@ def _grouped(workload: Workload, state: ClusterState, policy: AnyPolicy) -> Work
     so far, where anybody counts that.
     """
     if policy.groups is not None:
-        return workload.grouped(by=policy.groups.column)
+        return policy.groups.grouped(workload)
     used = usage_by_user(state)
     if not sum(used.values()):
         return workload

@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -71,6 +72,10 @@ class AnyPolicy(ABC):
         other = copy.copy(self)
         object.__setattr__(other, "groups", groups)  # policies are frozen
         return other
+
+    def replaced(self, **parts: Any) -> Self:
+        """Return the policy with other parts, for the same groups."""
+        return replace(self, **parts).for_groups(self.groups)  # type: ignore[type-var]
 
     def content(self) -> dict[str, Any]:
         """Return what the JSON file holds, names of groups included."""

@@ -79,7 +79,7 @@ class Committed(AnyPolicy):
 
     def having(self, **parameters: float) -> Committed:
         """Return the policy with other values of its order's parameters."""
-        return Committed(self.order.having(**parameters), self.backfill)
+        return self.replaced(order=self.order.having(**parameters))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""

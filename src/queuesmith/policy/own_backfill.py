@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from queuesmith.base.errors import PolicyError
@@ -99,8 +99,8 @@ class OwnBackfill(AnyPolicy):
         self._check_apart(parameters)
         own = {name: x for name, x in parameters.items() if name in self.backfill.parameters}
         others = {name: x for name, x in parameters.items() if name not in own}
-        return replace(
-            self, order=self.order.having(**others), backfill=self.backfill.having(**own)
+        return self.replaced(
+            order=self.order.having(**others), backfill=self.backfill.having(**own)
         )
 
     def _check_apart(self, names: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,7 @@ class Policy(AnyPolicy):
 
     def having(self, **parameters: float) -> Policy:
         """Return the policy with other values of its order's parameters."""
-        return replace(self, order=self.order.having(**parameters)).for_groups(self.groups)
+        return self.replaced(order=self.order.having(**parameters))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds."""

@@ -10,6 +10,7 @@ from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.cluster.fitting import jobs_that_fit
 from queuesmith.engine.simulate import as_machine
 from queuesmith.policy import AnyPolicy, as_policies
+from queuesmith.policy.labels import labels_of
 from queuesmith.report.comparison import DEFAULT_METRICS, Comparison
 from queuesmith.schedule import Schedule, history
 from queuesmith.schedule.measures import DEFAULT_BOUND
@@ -59,16 +60,17 @@ def compare(
 
     # What is wrong with the question itself is told before the replays, not after.
     nobody_waits = Schedule(fitting, machine, fitting.submit, "").trimmed(warm_up, cool_down)
-    labels = [*(each.policy for each in known), *map(str, chosen)]
-    asked = tuple(replace(nobody_waits, policy=label) for label in labels)
+    graded = [todays_policy(machine, today)] if known else []
+    labels = labels_of([*chosen, *graded])
+    shown = [*(each.policy for each in known), *labels[: len(chosen)]]
+    asked = tuple(replace(nobody_waits, policy=label) for label in shown)
     metrics = several("metrics", metrics, "Give for example ['mean_wait'].")
     Comparison(asked, metrics, bound=bound)
 
-    graded = todays_policy(machine, today) if known else None
-    further = [] if graded is None or str(graded) in labels else [graded]
+    by_label = dict(zip(labels, [*chosen, *graded], strict=True))
     replayed = simulate_many(
-        fitting, machine, [*chosen, *further], workers=workers, engine=engine, progress=progress
+        fitting, machine, [*by_label.values()], workers=workers, engine=engine, progress=progress
     )
-    shown = replayed[: len(chosen)]
-    now = next((each for each in replayed if each.policy == str(graded)), None)
-    return Comparison((*known, *shown), metrics, warm_up, cool_down, bound, now)
+    found = [replace(one, policy=label) for one, label in zip(replayed, by_label, strict=True)]
+    now = next((each for each in found if graded and each.policy == labels[-1]), None)
+    return Comparison((*known, *found[: len(chosen)]), metrics, warm_up, cool_down, bound, now)

@@ -124,16 +124,15 @@ def turned(
         return policy.having(**changed) if changed else policy
     if not isinstance(policy, Policy):
         return policy
-    named = policy.groups
     own = {name: value for name, value in values.items() if name in policy.order.parameters}
     policy = policy.having(**own)
     if policy.depth is not None and "depth" in values:
-        policy = replace(policy, depth=int(values["depth"]))
+        policy = policy.replaced(depth=int(values["depth"]))
     if policy.keep is not None:
         share = values.get("keep.share", policy.keep.share)
         groups = int(values.get("keep.groups", policy.keep.groups))
-        policy = replace(policy, keep=replace(policy.keep, share=share, groups=groups))
-    return policy.for_groups(named)
+        policy = policy.replaced(keep=replace(policy.keep, share=share, groups=groups))
+    return policy
 
 
 def _range(name: str, value: float) -> tuple[float, float, float]:

@@ -72,6 +72,16 @@ class GroupNames:
         """Return what a policy's file holds."""
         return {"column": self.column, "names": list(self.names)}
 
+    def grouped(self, workload: Workload) -> Workload:
+        """Return a workload in groups by this column, of which these names are known, too.
+
+        So none of its jobs need be of a name that is known here.
+        """
+        own = workload.labels.get(self.column, ())
+        further = (name for name in self.names if name not in (NOBODY, *own))
+        labels = {**workload.labels, self.column: (*own, *further)}
+        return workload.replaced(labels=labels).grouped(by=self.column)
+
     def numbered(self, workload: Workload, policy: object) -> Workload:
         """Return a workload with its groups numbered as here; those of other names are the last.
 

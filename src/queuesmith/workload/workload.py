@@ -375,8 +375,10 @@ class Workload:
         return found.replaced(cancelled=other.replaced(group=groups))
 
     def _grouped(self, thresholds: tuple[float, ...], by: str) -> Workload:
+        unnamed = {name: each for name, each in self.labels.items() if name != "group"}
         if by == "share":
-            return self.replaced(group=share_groups(self.user, self.work, thresholds))
+            groups = share_groups(self.user, self.work, thresholds)
+            return self.replaced(group=groups, labels=unnamed)
         if by not in self.extra or not np.issubdtype(self.extra[by].dtype, np.integer):
             numeric = [k for k, v in self.extra.items() if np.issubdtype(v.dtype, np.integer)]
             raise UsageError(
@@ -385,9 +387,9 @@ class Workload:
                 f"{', '.join(numeric) or '(none)'}."
             )
         if by not in self.labels:
-            return self.replaced(group=self.extra[by])
+            return self.replaced(group=self.extra[by], labels=unnamed)
         groups, names = named_groups(self.extra[by], self.labels[by])
-        return self.replaced(group=groups, labels={**self.labels, "group": names})
+        return self.replaced(group=groups, labels={**unnamed, "group": names})
 
     def fitting(self, cores: int, *, strict: bool = False) -> Workload:
         """Leave out, and count, jobs wider than a machine of ``cores`` processors."""
