@@ -8,7 +8,9 @@ from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.cli import main
 from queuesmith.live import outcomes as module
 from queuesmith.live.backtest import Backtest, backtest
+from queuesmith.policy import as_policy
 from queuesmith.workload.files import write
+from queuesmith.workload.group_names import GroupNames
 
 
 def past(count=400, cores=8, seed=3, share=0.25):
@@ -32,6 +34,20 @@ def test_forecasts_are_nearer_than_what_the_requests_say_and_marks_hold():
     assert 40 < found.moments <= 60
     again = backtest(past(), 8, most=60, replays=8)
     assert np.array_equal(found.median, again.median)
+
+
+def test_a_policy_for_named_groups_finds_them_in_the_log():
+    jobs = past(80)
+    accounts = {"account": jobs.user % 2, **jobs.extra}
+    jobs = jobs.replaced(extra=accounts, labels={"account": ("bio", "chem")})
+    bio, chem = (
+        as_policy("group+easy").for_groups(GroupNames("account", ("none", *names)))
+        for names in (("bio", "chem"), ("chem", "bio"))
+    )
+    one, other = (backtest(jobs, 8, policy, most=10, replays=2) for policy in (bio, chem))
+    as_written = backtest(jobs.grouped(by="account"), 8, "group+easy", most=10, replays=2)
+    assert np.array_equal(one.median, as_written.median)
+    assert not np.array_equal(one.median, other.median)
 
 
 def test_the_forecasts_of_one_job_share_its_vote():

@@ -13,6 +13,7 @@ from queuesmith.cluster.nodes import NodeKind, Partition
 from queuesmith.live.export import export
 from queuesmith.policy import as_policy
 from queuesmith.workload.files import write
+from queuesmith.workload.group_names import GroupNames
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,15 @@ def test_settings_are_found_and_judged_on_jobs_not_seen(jobs, machine):
     assert len(found.rows()) == 3
     again = export(jobs, machine, as_policy("narrow+easy"), candidates=8)
     assert again.candidate == found.candidate
+
+
+def test_a_policy_for_named_groups_finds_them_in_the_log(jobs, machine):
+    accounts = np.arange(len(jobs)) % 2
+    named = jobs.replaced(extra={"account": accounts}, labels={"account": ("bio", "chem")})
+    policy = as_policy("group+easy").for_groups(GroupNames("account", ("none", "chem", "bio")))
+    found = export(named, machine, policy, candidates=2)
+    other = export(named.grouped(by="account"), machine, as_policy("group+easy"), candidates=2)
+    assert found.seen[1:] == other.seen[1:] and found.seen[0] != other.seen[0]
 
 
 def test_what_is_better_the_higher_is_made_large(jobs, machine):

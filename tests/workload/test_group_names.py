@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from queuesmith import Workload, simulate
-from queuesmith.base.errors import PolicyError, WorkloadError
+from queuesmith.base.errors import PolicyError, UsageError, WorkloadError
 from queuesmith.campaign.units import Unit, written_as
 from queuesmith.learning import tune
 from queuesmith.learning.head_start import HeadStart
@@ -180,6 +180,20 @@ def test_what_is_learned_for_named_groups_keeps_their_names(tmp_path):
     tuned = tune(jobs, cores=16, objective="awrt[2]", method=method, longest_wait=None)
     assert tuned.policy.groups == GroupNames("account", ("none", "bio", "chem"))
     assert tuned.to_dict()["policy"]["groups"] == tuned.policy.groups.to_dict()
+
+
+def test_a_record_of_a_run_is_not_resumed_with_other_names(tmp_path):
+    jobs = of_accounts("bio", "chem", "bio").grouped(by="account")
+    path, split = tmp_path / "policy.json", {"split": None, "longest_wait": None}
+
+    def tuned(*names):
+        as_policy("ranked+easy").for_groups(GroupNames("account", ("none", *names))).save(path)
+        method = OwnOrder(str(path), generations=1, offspring=2)
+        return tune(jobs, method=method, store=tmp_path / "record", **split)
+
+    assert str(tuned("bio", "chem").policy) == str(tuned("bio", "chem").policy)
+    with pytest.raises(UsageError, match="cannot be resumed"):
+        tuned("chem", "bio")
 
 
 def test_a_unit_of_a_study_is_another_where_the_names_are_others(tmp_path):

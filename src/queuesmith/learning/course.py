@@ -150,7 +150,7 @@ def _judging(evaluate: Evaluate, policies: Sequence[AnyPolicy]) -> Callable[[], 
 
 
 def _question(policies: Sequence[AnyPolicy]) -> str:
-    return fingerprint([policy.to_dict() for policy in policies])
+    return fingerprint([policy.content() for policy in policies])
 
 
 class _Watch:

@@ -16,9 +16,10 @@ from queuesmith.base.checks import positive, seeded, whole_number
 from queuesmith.base.errors import WorkloadError
 from queuesmith.engine.simulate import simulate
 from queuesmith.live.outcomes import MARK, Floats, Noted, Outcomes
-from queuesmith.policy import AnyPolicy
+from queuesmith.policy import AnyPolicy, as_policy
 from queuesmith.prediction.past import PastRuntimes
 from queuesmith.workload import Workload
+from queuesmith.workload.group_names import grouped_for
 from queuesmith.workload.workload import Ints
 
 
@@ -134,7 +135,8 @@ def backtest(
             f"the log '{log.name}' does not tell when its jobs really started, so forecasts cannot "
             "be compared with anything. Give one with a history, such as sacct's."
         )
-    course = _Course(log, start, cores, policy)
+    chosen = as_policy(policy)
+    course = _Course(grouped_for(chosen.groups, log), start, cores, chosen)
     moments = course.moments(every, most)
     if not (moments >= course.begin).any():
         raise WorkloadError(
@@ -166,7 +168,7 @@ class _Foretold:
 class _Course:
     """A log that is walked through, and what is known of it by then."""
 
-    def __init__(self, log: Workload, start: Ints, cores: int, policy: AnyPolicy | str) -> None:
+    def __init__(self, log: Workload, start: Ints, cores: int, policy: AnyPolicy) -> None:
         self.log, self.start, self.end = log, start, start + log.runtime
         self.cores, self.policy = cores, policy
         self.past = PastRuntimes(None)
@@ -267,6 +269,7 @@ class _Course:
             group=np.concatenate([log.group[running], [1] * len(fill), log.group[waiting]]).astype(
                 np.int64
             ),
+            labels={name: log.labels[name] for name in ("group",) if name in log.labels},
         )
         schedule = simulate(jobs, cores=max(self.cores, int(held.sum())), policy=self.policy)
         starts = schedule.start[np.argsort(schedule.workload.id)][len(running) + len(fill) :]

@@ -20,6 +20,7 @@ from queuesmith.policy.slurm import conf_lines
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.objective import Objective
 from queuesmith.workload import Workload
+from queuesmith.workload.group_names import grouped_for
 
 #: What is looked for, and the values that are tried.
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -155,7 +156,7 @@ def export(
             f"'{policy}' is Slurm already, so there is nothing to export. Give another policy."
         )
     measure, chance = Objective(objective), seeded(seed)
-    learning, judging = split_in_time(fitting(log, machine), split)
+    learning, judging = split_in_time(fitting(grouped_for(policy.groups, log), machine), split)
     assert judging is not None
     best, value, sign = None, float("inf"), _sign(measure)
     for number in range(candidates):

@@ -19,6 +19,13 @@ from queuesmith.workload.workload import Workload
 FEW = 5
 
 
+def grouped_for(groups: GroupNames | None, workload: Workload) -> Workload:
+    """Return a workload in groups by the column that these names are of, where it has that."""
+    if groups is None or groups.column not in workload.extra:
+        return workload
+    return workload.grouped(by=groups.column)
+
+
 @dataclass(frozen=True)
 class GroupNames:
     """The names of groups, and where they are from.
