@@ -132,8 +132,22 @@ def test_a_policy_that_knows_no_groups_keeps_no_names():
 
 def test_a_log_without_names_is_refused():
     named = as_policy("group+easy").for_groups(NAMES)
-    with pytest.raises(WorkloadError, match=r"2 is chem\), but .* no names.*--groups account"):
-        simulate(of_accounts("bio"), policy=named)
+    with pytest.raises(WorkloadError, match=r"2 is chem\), but .* no names.*column 'account'"):
+        simulate(of_accounts("bio", column="partition"), policy=named)
+
+
+def test_names_are_found_in_their_column_whatever_groups_a_log_has():
+    named = as_policy("ranked(group_1=8,group_2=9)+easy").for_groups(NAMES)
+    jobs = of_accounts("astro", "bio", "chem", "bio", "chem")
+    by_share = simulate(jobs, policy=named)
+    assert by_share.start.tolist() == [40, 20, 0, 30, 10]
+    assert by_share.workload is jobs
+    other = jobs.replaced(
+        extra={**jobs.extra, "queue": np.zeros(5, np.int64)},
+        labels={**jobs.labels, "queue": ("day",)},
+    )
+    by_queue = simulate(other.grouped(by="queue"), policy=named)
+    assert by_queue.start.tolist() == [40, 20, 0, 30, 10]
 
 
 def test_a_log_with_none_of_the_names_is_refused():
@@ -141,7 +155,7 @@ def test_a_log_with_none_of_the_names_is_refused():
     others = of_accounts(*"abcdefg").grouped(by="account")
     with pytest.raises(WorkloadError, match=r"are others \(1 is a, .* 5 is e, and 2 more\)"):
         simulate(others, policy=named)
-    with pytest.raises(WorkloadError, match=r"are by 'partition'\. Group it by the same column"):
+    with pytest.raises(WorkloadError, match=r"are by 'partition'\. Give a log whose column"):
         simulate(of_accounts("bio", column="partition").grouped(by="partition"), policy=named)
     own = as_policy("group+easy").for_groups(GroupNames("group", NAMES.names))
     with pytest.raises(WorkloadError, match="whose column 'group' has these names"):

@@ -92,19 +92,21 @@ class GroupNames:
     def numbered(self, workload: Workload, policy: object) -> Workload:
         """Return a workload with its groups numbered as here; those of other names are the last.
 
-        The policy is for messages.
+        Where the log has this column, groups are by it, whatever they were. The policy is for
+        messages.
         """
-        own = GroupNames.of(workload, self.column)
-        if own == self:
+        if GroupNames.of(workload, self.column) == self:
             return workload
+        known = grouped_for(self, workload)
+        own = GroupNames.of(known, self.column)
         self._check(own, workload, policy)
         assert own is not None
         number = {name: place for place, name in enumerate(self.names)}
         new = max(len(self.names), len(DEFAULT_THRESHOLDS) + 1)  # orders favour none from there on
         groups = np.array([number.get(name, new) for name in own.names], np.int64)
-        gone = workload.cancelled
+        gone = known.cancelled
         return workload.replaced(
-            group=groups[workload.group],
+            group=groups[known.group],
             labels={name: each for name, each in workload.labels.items() if name != "group"},
             cancelled=None if gone is None else self.numbered(gone, policy),
         )
@@ -119,10 +121,8 @@ class GroupNames:
             difference = f"are others ({own})"
         else:
             return
-        way_out = f"Group it by the same column (--groups {self.column}), or learn again."
-        if self.column == "group":
-            way_out = "Give a log whose column 'group' has these names, or learn again."
         raise WorkloadError(
             f"policy '{policy}' was learned for groups by '{self.column}' ({self}), but those of "
-            f"workload '{workload.name}' {difference}. {way_out}"
+            f"workload '{workload.name}' {difference}. Give a log whose column '{self.column}' has "
+            "these names, or learn again."
         )
