@@ -1,5 +1,6 @@
 """The names of ``queuesmith``, called with what a notebook may hold instead: one sentence each."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -169,3 +170,81 @@ def test_what_numpy_and_paths_hold_is_taken(tmp_path):
     assert len(qs.lublin(np.int64(5), np.int32(4), seed=np.int64(1))) == 5
     found = qs.compare(log, policies=np.array(["fcfs", "sjf"]), metrics=("mean_wait",))
     assert found.policies == ("fcfs", "sjf")
+
+
+STEP = qs.Snapshot.make(
+    now=0, cores=2, staircase=[(0, 1), (60, 2)], submit=[0, 0], walltime=[60, 30], width=[2, 1]
+)
+
+
+@pytest.mark.parametrize("wrong", ["bar", 0, "", [print], np.array([1, 2])])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda told: qs.simulate_many(JOBS, progress=told),
+        lambda told: qs.compare(JOBS, progress=told),
+        lambda told: qs.tune(JOBS, progress=told),
+        lambda told: qs.roll(JOBS, progress=told),
+        lambda told: qs.pareto_front(JOBS, progress=told),
+        lambda told: qs.sweep(JOBS, progress=told),
+        lambda told: qs.retune(JOBS, progress=told),
+        lambda told: qs.gap([STEP], progress=told),
+        lambda told: qs.map_jobs(qs.EtcMatrix([[1, 2]]), progress=told),
+    ],
+)
+def test_what_is_told_the_progress_is_a_function(call, wrong):
+    with pytest.raises(qs.QueuesmithError, match=r"^progress is .*, but it must be a function"):
+        call(wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: qs.sweep(JOBS, ranges=0.5), "ranges is 0.5, but it must be a list"),
+        (lambda: qs.sweep(JOBS, ranges=[1, 2, 3]), "one of the ranges is 1"),
+        (lambda: qs.sweep(JOBS, ranges=["0:1:1"]), "has 1 range, but there are 3 knobs"),
+        (lambda: qs.retune(JOBS, ranges=[]), "has 0 ranges, but there are 3 knobs"),
+        (lambda: qs.retune(JOBS, objective=None), "the objective is None"),
+        (lambda: qs.retune(JOBS, initial=0), "initial is 0, but .* of the kind Knobs"),
+        (lambda: qs.retune(JOBS, every=1e-9), "the time between turns is 1e-09"),
+        (lambda: qs.gap(None), "steps is None, but it must be a list"),
+        (lambda: qs.gap([JOBS]), "one of the steps is of the kind Workload"),
+        (lambda: qs.gap([STEP], policies=[]), "there are no policies"),
+        (lambda: qs.solve(STEP, policies=[]), "there are no policies"),
+        (lambda: JOBS.replaced(extra=[1, 2]), "extra is .* must be a dictionary"),
+        (lambda: JOBS.replaced(extra={"weight": 1}), "'weight' has 0 dimensions"),
+        (lambda: JOBS.replaced(extra={"weight": [[1], [1, 2]]}), "'weight' has 2 dimensions"),
+        (lambda: JOBS.replaced(extra={3: [1, 2]}), "one of the names in extra is 3"),
+        (lambda: JOBS.replaced(labels=["ann"]), "labels is .* must be a dictionary"),
+        (lambda: JOBS.replaced(labels={"user": "ann"}), "labels of 'user' is 'ann'"),
+        (lambda: JOBS.replaced(submit=[[1], [1, 2]]), "'submit' has 2 dimensions"),
+        (lambda: JOBS.replaced(header=3), "header is 3, but it must be a list"),
+        (lambda: JOBS.replaced(changes=["late"]), "one of the changes is 'late'"),
+        (lambda: qs.Order(lambda job, power=1.0: power, "own", [2]), "parameters is .* dictionary"),
+        (lambda: qs.Policy(qs.Order(lambda job: 1.0, "own"), ["easy"]), "no backfill"),
+        (lambda: qs.Cluster(2, qos_priority=3), "qos_priority is 3, but it must be a dictionary"),
+        (lambda: qs.Cluster(2, qos_priority={"long": "x"}), "qos_priority of 'long' is x"),
+        (lambda: qs.lublin(5, 8, parameters=3), "parameters are 3 with"),
+        (lambda: replace(SCHEDULE, start=[[1], [1, 2]]), "has 0 values of 'start'"),
+        (lambda: qs.Fidelity(SCHEDULE, SCHEDULE, draws=3), "draws is 3, but it must be a list"),
+        (lambda: qs.write_report(qs.Comparison([SCHEDULE]), "r", title=3), "the title is 3, but"),
+        (lambda: replace(STEP, now=[0, 1]), "now is .*, but it must be between"),
+        (lambda: replace(STEP, time=[[1], [1, 2]]), "the staircase's time must be"),
+        (lambda: replace(STEP, jobs=STEP.jobs.replaced(extra={"weight": ["a", "b"]})), "weights"),
+    ],
+)
+def test_what_is_of_another_shape_gets_one_sentence(call, sentence):
+    with pytest.raises(qs.QueuesmithError, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize("staircase", [None, 3, "abc", [], [1, 2], [(0, 1), (60,)], [(0, 1, 2)]])
+def test_a_staircase_is_made_of_pairs(staircase):
+    with pytest.raises(qs.QueuesmithError, match=r"the staircase .* Give it as pairs"):
+        qs.Snapshot.make(now=0, cores=2, staircase=staircase, submit=[0], walltime=[60], width=[1])
+
+
+def test_labels_and_lines_may_come_from_a_generator():
+    names = JOBS.replaced(labels={"user": (name for name in ["ann"])}, header=iter(["a line"]))
+    assert names.label("user", 0) == "ann"
+    assert names.header == ("a line",)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from queuesmith.base.errors import UsageError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 Item = TypeVar("Item")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 #: How many of something are held in memory at once, at most: rules, parents, children.
@@ -81,9 +82,33 @@ def all_of_kind(
 
 def several(name: str, values: Iterable[Item], way_out: str) -> tuple[Item, ...]:
     """Return values in a tuple, or say that they are no list of several, such as a single text."""
+    return tuple(one_by_one(name, values, way_out))
+
+
+def one_by_one(name: str, values: Iterable[Item], way_out: str) -> Iterable[Item]:
+    """Return values that may be made only when they are asked for, or say that they are no list."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise UsageError(f"{name} is {_shown(values)}, but it must be a list. {way_out}")
-    return tuple(values)
+    return values
+
+
+def table(name: str, values: Mapping[str, Item], way_out: str) -> dict[str, Item]:
+    """Return values by their names, or say that they are no table of names and values."""
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{name} is {_shown(values)}, but it must be a dictionary. {way_out}")
+    for key in values:
+        of_kind(f"one of the names in {name}", key, str, way_out)
+    return dict(values)
+
+
+def progress_function(function: Function | None, name: str = "progress") -> Function | None:
+    """Return what is told how far the work is, if anything is, or say that it is no function."""
+    if function is None or callable(function):
+        return function
+    raise UsageError(
+        f"{name} is {_shown(function)}, but it must be a function, which is told how far the work "
+        "is. Give for example print."
+    )
 
 
 def _shown(value: object) -> str:

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from queuesmith.base.checks import number, of_kind
+from queuesmith.base.checks import number, of_kind, progress_function
 from queuesmith.base.errors import QueuesmithError
 from queuesmith.base.files import AnyPath, as_path
 from queuesmith.campaign.results import Results, gathered
@@ -84,6 +84,7 @@ def run_study(
     number("the seconds of a chunk", chunk_seconds, 0, 86_400, "Give for example 30.")
     of_kind("the study", study, Study, "Read one with read_study(...).")
     checked_engine(engine)
+    progress_function(progress)
     units = units_of(study)
     shards = Shards(as_path(folder).absolute())
     known = shards.refresh()

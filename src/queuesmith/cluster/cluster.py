@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from queuesmith.base.checks import table
 from queuesmith.base.errors import ClusterError
 from queuesmith.base.words import so_many
 from queuesmith.cluster.machine import AlikeCores
@@ -67,8 +68,10 @@ class Cluster(AlikeCores):
                 f"{LARGEST_WIDTH:,}. Give the number of processors of the machine."
             )
         for kind in ("partition_priority", "qos_priority"):
-            for label, priority in getattr(self, kind).items():
-                if not 0 <= priority < float("inf"):
+            way_out = "Give for example {'short': 10}."
+            priorities: dict[str, Any] = table(kind, getattr(self, kind), way_out)
+            for label, priority in priorities.items():
+                if not _is_number(priority) or not 0 <= priority < float("inf"):
                     raise ClusterError(
                         f"{kind} of '{label}' is {priority}, but a priority is a number from 0 up. "
                         "Correct it."
@@ -77,8 +80,11 @@ class Cluster(AlikeCores):
 
 def _is_whole(cores: float) -> bool:
     """Return whether a number of cores is one, and whole; 64.0 is."""
-    is_number = isinstance(cores, Real) and not isinstance(cores, bool)
-    return is_number and math.isfinite(cores) and int(cores) == cores
+    return _is_number(cores) and math.isfinite(cores) and int(cores) == cores
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def as_cluster(workload: Workload, cluster: Cluster | None, cores: int | None) -> Cluster:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from queuesmith.base.checks import of_kind
+from queuesmith.base.checks import of_kind, progress_function
 from queuesmith.base.registry import entry
 from queuesmith.federation.heuristics.heuristics import HEURISTICS, place_by_heuristic
 from queuesmith.federation.heuristics.large_queue import place_by_prices
@@ -65,7 +65,7 @@ def place(
     of_kind("the queue", jobs, FederationJobs, "Read one with FederationJobs.read(...).")
     queue = jobs.queued()
     check_fits(federation, queue, settings.saturation)
-    found = chosen(federation, queue, settings, progress or (lambda share: None))
+    found = chosen(federation, queue, settings, progress_function(progress) or (lambda share: None))
     proven = verify(found).lower_bound or 0
     return with_bound(found, max(proven, simple_bound(federation, queue)))
 
@@ -82,6 +82,7 @@ def compare_methods(
 
     A bound that one method proves for a queue holds for all its schedules.
     """
+    progress_function(progress)
     for method in methods:
         named_method(method)
     found: list[Schedule] = []

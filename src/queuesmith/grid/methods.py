@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from queuesmith.base.checks import of_kind
+from queuesmith.base.checks import of_kind, progress_function
 from queuesmith.base.errors import UsageError
 from queuesmith.base.registry import known
 from queuesmith.grid.choosing import choose_method
@@ -56,7 +56,7 @@ def map_jobs(
     chosen = MapOptions() if options is None else options
     of_kind("options", chosen, MapOptions, "Give for example MapOptions(seed=1).")
     check_method(method, chosen)
-    report = progress or (lambda share: None)
+    report = progress_function(progress) or (lambda share: None)
     if method == "auto":
         return _map_by_choice(matrix, chosen, progress)
     if method == "exact":
@@ -207,6 +207,7 @@ def compare_methods(
     A bound that one method proves for an instance holds for all its mappings.
     """
     chosen = options or MapOptions()
+    progress_function(progress)
     check_genetic_options(methods, chosen, takers=("ga",))
     others = replace(chosen, **{what: getattr(MapOptions, what) for what in GENETIC_OPTIONS})
     for method in methods:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from queuesmith.base.checks import of_kind
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.knobs.bags import Floats, Mask
 from queuesmith.knobs.setting import NAMES, Knobs
@@ -198,6 +199,7 @@ def as_objective(expression: str) -> Objective:
     def spelled_out(match: re.Match[str]) -> str:
         return "makespan" if match["name"] == "RT" else f"expansion_factor[{match['name']}]"
 
+    of_kind("the objective", expression, str, "Write for example 'mean_wait'.")
     return Objective(_SHORT_NAME.sub(spelled_out, expression))
 
 

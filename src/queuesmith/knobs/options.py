@@ -61,6 +61,6 @@ class RetuneOptions:
     margin: float = 0.01
 
     def __post_init__(self) -> None:
-        positive("the time between turns", self.every, "Give for example 604800.")
+        number("the time between turns", self.every, 1, 1e12, "Give for example 604800.")
         positive("the window", self.window, "Give for example 7257600.")
         number("the margin", self.margin, 0, 1, "Give for example 0.01.")

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import number, seeded
+from queuesmith.base.checks import number, progress_function, seeded
 from queuesmith.base.errors import MetricError
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
@@ -24,7 +24,7 @@ from queuesmith.knobs.choosing import as_objective, evaluate
 from queuesmith.knobs.cost_model import CostModel
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.options import BagOptions, SweepOptions
-from queuesmith.knobs.ranges import Range, Settings
+from queuesmith.knobs.ranges import Settings, range_texts
 from queuesmith.knobs.sweep_result import COST_VECTOR, SHORT, SweepResult
 from queuesmith.knobs.sweeping import describe_scheduler
 from queuesmith.study.engines import Engine
@@ -73,12 +73,12 @@ def quick_search(
     -------
     The table of the settings that were replayed, each of them in full.
     """
+    progress_function(progress)
     load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
     way_out = "Give for example 0.03."
     model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)
-    texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
-    settings = Settings.of(*(Range.parse(text) for text in texts))
+    settings = Settings.parse(range_texts(ranges))
     most = int(number("the budget", budget, 0, 1, way_out) * len(settings))
     costs = partial(model.costs, workers=workers, engine=engine)
     search = _QuickSearch(model, settings, max(most, 1), seed, costs, began)

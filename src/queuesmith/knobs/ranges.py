@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from queuesmith.base.checks import all_of_kind
 from queuesmith.base.errors import UsageError
+from queuesmith.base.words import so_many
 from queuesmith.knobs.bags import Floats
 from queuesmith.knobs.setting import LARGEST_EXPONENT, NAMES, Knobs
 from queuesmith.workload.workload import Ints
@@ -87,6 +90,20 @@ class Range:
         return ":".join(f"{float(part):g}" for part in (self.low, self.high, self.step))
 
 
+def range_texts(ranges: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the ranges of the three knobs as they are written: one for all, or one for each."""
+    if isinstance(ranges, str):
+        return (ranges,) * len(NAMES)
+    way_out = "Write for example '-2:2:0.1', or three of them, one for each knob."
+    texts = all_of_kind("ranges", ranges, str, way_out)
+    if len(texts) != len(NAMES):
+        raise UsageError(
+            f"ranges has {so_many(len(texts), 'range')}, but there are {len(NAMES)} knobs. "
+            f"{way_out}"
+        )
+    return texts
+
+
 @dataclass(frozen=True, eq=False)
 class Settings:
     """All settings of three ranges (algorithm 2): lines of equal alpha and beta, gamma rising.
@@ -111,6 +128,11 @@ class Settings:
 
     values: Floats
     source: Ints
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> Settings:
+        """Read three ranges and return their combinations."""
+        return cls.of(*(Range.parse(text) for text in texts))
 
     @classmethod
     def of(cls, alpha: Range, beta: Range, gamma: Range) -> Settings:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import number
+from queuesmith.base.checks import number, of_kind, progress_function
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.frames import Framed
 from queuesmith.base.words import so_many
@@ -25,6 +25,7 @@ from queuesmith.knobs.greedy_knapsack import backfill_mode
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import new_replay
 from queuesmith.knobs.options import SPLIT, RetuneOptions
+from queuesmith.knobs.ranges import Settings, range_texts
 from queuesmith.knobs.setting import NAMES, Knobs
 from queuesmith.knobs.sweep_result import SweepResult
 from queuesmith.knobs.sweeping import sweep
@@ -112,9 +113,13 @@ def retune(
     """
     options = RetuneOptions(objective, backfill, every, window, ranges, margin)
     as_objective(objective)
+    Settings.parse(range_texts(ranges))
+    progress_function(progress)
+    first = Knobs() if initial is None else initial
+    of_kind("initial", first, Knobs, "Give for example Knobs(1, 1, 0).")
     machine = as_cluster(workload, cluster, cores)
     jobs = workload.fitting(machine.cores)
-    turns = [Turn(int(jobs.submit[0]) if len(jobs) else 0, initial or Knobs())]
+    turns = [Turn(int(jobs.submit[0]) if len(jobs) else 0, first)]
     tuner = _KnobTuner(jobs, machine, options, workers)
     start = tuner.replay(turns)
     last = int(jobs.submit[-1])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from queuesmith.base.checks import progress_function
 from queuesmith.cluster import Cluster
 from queuesmith.compiled import load
 from queuesmith.knobs.bags import Floats, TaskJobs
@@ -19,7 +20,7 @@ from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.passes import DOUBT
 from queuesmith.knobs.kernels.replay import CANCEL, BagReplay
 from queuesmith.knobs.options import BagOptions, SweepOptions
-from queuesmith.knobs.ranges import Range, Settings
+from queuesmith.knobs.ranges import Settings, range_texts
 from queuesmith.knobs.sweep_result import SweepResult
 from queuesmith.study.engines import Engine
 from queuesmith.study.naming import version_facts
@@ -84,11 +85,12 @@ def sweep(
     jobs alike in size, wait and walltime have equal scores whatever the knobs. For settings of one
     direction see :class:`~queuesmith.knobs.ranges.Settings`.
     """
+    progress_function(progress)
     load(runs.run_settings, runs.run_lines)
     began = time.perf_counter()
     model = CostModel.of(jobs, cluster, cores=cores, backfill=backfill)
-    texts = [ranges] * 3 if isinstance(ranges, str) else list(ranges)
-    settings = Settings.of(*(Range.parse(text) for text in texts))
+    texts = range_texts(ranges)
+    settings = Settings.parse(texts)
     with ExitStack() as stack:
         store = None
         if keep is not None:

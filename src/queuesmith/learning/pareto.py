@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import count, of_kind, seeded
+from queuesmith.base.checks import count, of_kind, progress_function, seeded
 from queuesmith.base.errors import MetricError, UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, as_cluster
@@ -122,6 +122,7 @@ def pareto_front(
     """
     chosen, generator = FrontSearch() if search is None else search, seeded(seed)
     of_kind("the search", chosen, FrontSearch, "Give for example FrontSearch(generations=40).")
+    progress_function(progress)
     policies = as_policies(policies)
     wanted = Objective(objective) if isinstance(objective, str) else objective
     machine = check_no_maintenance(as_cluster(workload, cluster, cores), "the off-line front")

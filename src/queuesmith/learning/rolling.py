@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.checks import positive, progress_function, whole_number
 from queuesmith.base.errors import MetricError, WorkloadError
 from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
@@ -154,6 +154,7 @@ def roll(
     """
     positive("the number of days", days, "Give for example 30.")
     whole_number("the number of origins", origins, 1, "Give for example 3.")
+    progress_function(progress)
     machine = as_machine(workload, cluster, cores)
     jobs = jobs_that_fit(workload, machine, strict=strict)
     found = []

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from queuesmith.base.checks import seeded
+from queuesmith.base.checks import progress_function, seeded
 from queuesmith.base.errors import UsageError
 from queuesmith.base.files import AnyPath
 from queuesmith.cluster import Cluster, NodeCluster
@@ -104,6 +104,7 @@ def tune(
     starving = None if longest_wait is None else NobodyStarves(longest_wait)
     wanted = as_objective(objective)
     guards = as_guards(no_worse, bound=wanted.bound)
+    progress_function(progress)
     machine = as_machine(workload, cluster, cores)
     parts = split_in_time(jobs_that_fit(workload, machine, strict=strict), split)
     check_objective(parts, machine, wanted)

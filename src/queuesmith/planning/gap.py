@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from queuesmith.base.checks import of_kind, one_by_one, progress_function
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.files import AnyPath, write_bytes
 from queuesmith.base.frames import Framed
@@ -35,6 +36,7 @@ TELLING = 3
 STEPS_AT_ONCE = 4
 #: What the best plan of a step tells about the best policy.
 _TOLD = ("policy", "policy_value", "quality", "loss_percent")
+_WAY_TO_STEPS = "Take them from a replay with planning.snapshots(schedule)."
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ def gap(
         Called with the number of steps done.
     """
     SolveOptions(objective, seconds, workers, seed)
+    one_by_one("steps", steps, _WAY_TO_STEPS)
     compare = partial(
         _compare,
         objective=objective,
@@ -197,7 +200,7 @@ def gap(
         workers=workers,
         seed=seed,
     )
-    report = progress or (lambda done: None)
+    report = progress_function(progress) or (lambda done: None)
     done = (
         _compare_here(compare, steps, report)
         if engine is None
@@ -254,6 +257,7 @@ def _compare(
     workers: int,
     seed: int,
 ) -> GapStep:
+    of_kind("one of the steps", snapshot, Snapshot, _WAY_TO_STEPS)
     began = time.perf_counter()
     plans = [plan(snapshot, order) for order in orders_of(snapshot, policies).values()]
     policy_seconds = time.perf_counter() - began

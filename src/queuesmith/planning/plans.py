@@ -60,6 +60,8 @@ def orders_of(snapshot: Snapshot, policies: Sequence[Order] | None = None) -> di
     if policies is None:
         return {name: order(snapshot) for name, order in POLICIES.items()}
     orders = all_of_kind("policies", policies, Order, "Give for example [ORDERS['fcfs']].")
+    if not orders:
+        raise PolicyError("there are no policies to plan by. Give at least one, or None for three.")
     return {str(order): sorted_by(snapshot, order) for order in orders}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.checks import number, several
 from queuesmith.base.errors import ScheduleError, WorkloadError
 from queuesmith.base.files import AnyPath, atomic_write, read_bytes
 from queuesmith.base.words import so_many
@@ -17,12 +18,14 @@ from queuesmith.cluster import AlikeCores, Cluster
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import usage
 from queuesmith.workload import Workload
+from queuesmith.workload.columns import as_array, frozen_column
 from queuesmith.workload.workload import Ints, checked_workload
 
 Floats = NDArray[np.float64]
 
 #: Seconds beyond which a plan cannot reach: up to here real numbers are exact to the second.
 LAST_SECOND = 2**53
+_PAIRS = "Give it as pairs of an instant and the cores free from then on."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +62,7 @@ class Snapshot(AlikeCores):
 
     def __post_init__(self) -> None:
         Cluster(self.cores)
+        number("now", self.now, -LAST_SECOND, LAST_SECOND, "Give a second, for example 0.")
         for name in ("time", "free"):
             steps = _whole(getattr(self, name), name)
             object.__setattr__(self, name, steps)
@@ -80,10 +84,10 @@ class Snapshot(AlikeCores):
         name: str = "snapshot",
     ) -> Snapshot:
         """Make a snapshot by hand, the staircase as pairs of an instant and free cores."""
-        extra = {} if weight is None else {"weight": np.asarray(weight, dtype=np.float64)}
+        extra = {} if weight is None else {"weight": weight}
         jobs = Workload(submit, walltime, walltime, width, id=id, extra=extra, name=name)
-        time = np.array([step[0] for step in staircase])
-        return cls(now, jobs, time, np.array([step[1] for step in staircase]), cores)
+        time, free = _columns_of(staircase)
+        return cls(now, jobs, time, free, cores)
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -206,16 +210,23 @@ def _number(value: Any) -> int:
     return int(value)
 
 
+def _columns_of(staircase: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
+    """Return the instants and the free cores of pairs."""
+    pairs = as_array(several("the staircase", staircase, _PAIRS))
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ScheduleError(
+            f"the staircase must be a list of pairs, at least one, but it is not. {_PAIRS}"
+        )
+    return pairs[:, 0], pairs[:, 1]
+
+
 def _whole(values: Any, name: str) -> Ints:
-    array = np.array(values)
+    array = as_array(values)
     if array.ndim != 1 or not len(array) or not np.issubdtype(array.dtype, np.integer):
         raise ScheduleError(
-            f"the staircase's {name} must be a list of whole numbers, at least one. Give it as "
-            "pairs of an instant and the cores free from then on."
+            f"the staircase's {name} must be a list of whole numbers, at least one. {_PAIRS}"
         )
-    array = array.astype(np.int64)
-    array.setflags(write=False)
-    return array
+    return frozen_column(array.astype(np.int64))
 
 
 def _check_staircase(snapshot: Snapshot) -> None:
@@ -276,8 +287,9 @@ def _check_jobs(snapshot: Snapshot) -> None:
         )
     if len(np.unique(jobs.id)) < len(jobs):
         raise WorkloadError("two jobs of the snapshot have one id. Number them differently.")
-    weight = snapshot.weight
-    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+    weight = jobs.extra.get("weight", np.ones(len(jobs)))
+    numbers = np.issubdtype(weight.dtype, np.number) and np.isrealobj(weight)
+    if not numbers or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
         raise WorkloadError(
             "weights of jobs must be numbers from 0 up, and not all 0. Correct them."
         )

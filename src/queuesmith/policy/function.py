@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import CodeType, MappingProxyType
 from typing import Any, ClassVar, Self
 
+from queuesmith.base.checks import table
 from queuesmith.base.errors import PolicyError
 from queuesmith.base.registry import did_you_mean
 
@@ -47,7 +48,8 @@ class PolicyFunction:
         object.__setattr__(self, "name", self.name or self.function.__name__)
         defaults = self._check_signature()
         values = dict(defaults)
-        for parameter, value in self.parameters.items():
+        way_out = f"Give for example {{'{next(iter(defaults), 'power')}': 1}}."
+        for parameter, value in table("parameters", self.parameters, way_out).items():
             values[parameter] = self._check_parameter(parameter, value, defaults)
         object.__setattr__(self, "parameters", MappingProxyType(values))
 

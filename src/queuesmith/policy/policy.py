@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from queuesmith.base.errors import PolicyError
-from queuesmith.base.registry import no_such
+from queuesmith.base.registry import known, no_such
 from queuesmith.policy.any_policy import AnyPolicy, opened_policy_file
 from queuesmith.policy.backfill import BACKFILLS
 from queuesmith.policy.keep import Keep
@@ -51,8 +51,7 @@ class Policy(AnyPolicy):
                 f"the order of a policy is {self.order!r}, but it must be an Order. Write "
                 'Order(function), or the whole policy as text: Policy.parse("fcfs+easy").'
             )
-        if self.backfill not in BACKFILLS:
-            raise PolicyError(no_such("backfill", self.backfill, BACKFILLS))
+        known("backfill", self.backfill, BACKFILLS, error=PolicyError)
         if self.keep is not None and self.backfill not in KEEPING:
             raise PolicyError(
                 f"'{self}' keeps cores free under the backfill '{self.backfill}', which cannot. "

@@ -64,6 +64,9 @@ def write_report(
         yours) or a Plotly figure, or several of them. They stand before the definitions.
     """
     of_kind("the comparison", comparison, Comparison, "Give what compare(...) returned.")
+    texts = {"title": title, "description": description, "command": command, "code": code}
+    for name, text in texts.items():
+        of_kind(f"the {name}", "" if text is None else text, str, "Give a text, or leave it out.")
     policies = so_many(len(comparison.simulated), "policy", "policies")
     real = " with what happened" if len(comparison.policies) > len(comparison.simulated) else ""
     heading = title or f"{comparison.workload.name}: {policies} compared{real}"

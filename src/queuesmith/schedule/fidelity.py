@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import of_kind
+from queuesmith.base.checks import all_of_kind, of_kind
 from queuesmith.base.errors import ScheduleError
 from queuesmith.base.frames import Framed
 from queuesmith.base.words import so_many
@@ -73,6 +73,8 @@ class Fidelity(Framed):
     def __post_init__(self) -> None:
         for what, each in (("the history", self.history), ("the replay", self.replayed)):
             of_kind(what, each, Schedule, "Give what history(...) and simulate(...) return.")
+        draws = all_of_kind("draws", self.draws, Schedule, "Give what simulate(...) returns.")
+        object.__setattr__(self, "draws", draws)
         a = self.history.workload
         for b in (each.workload for each in (self.replayed, *self.draws)):
             same = np.array_equal(a.id, b.id) and np.array_equal(a.submit, b.submit)

@@ -19,6 +19,7 @@ from queuesmith.schedule.pieces import Pieces
 from queuesmith.schedule.times import Times, frozen
 from queuesmith.solving.status import Proof, Status
 from queuesmith.workload import Workload
+from queuesmith.workload.columns import as_array
 from queuesmith.workload.workload import checked_workload
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Schedule:
                 object.__setattr__(self, column, times)
 
     def _times(self, column: str, values: ArrayLike, *, real: bool) -> Times:
-        times = np.asarray(values)
+        times = as_array(values)
         if times.shape != self.workload.submit.shape:
             raise ScheduleError(
                 f"schedule '{self.policy}' has {so_many(times.size, 'value')} of '{column}', but "

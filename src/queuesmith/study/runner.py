@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from queuesmith.base.checks import progress_function
 from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.engine.packing import Packed
 from queuesmith.engine.simulate import Replay, as_machine
@@ -45,6 +46,7 @@ def simulate_many(
     """
     machine = as_machine(workload, cluster, cores)
     policies = as_policies(policies)
+    progress_function(progress)
     if engine is not None:
         asked = [(workload, machine, policy, strict, tuple(reservations)) for policy in policies]
         return spread(engine, _replayed, asked)

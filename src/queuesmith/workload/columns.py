@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from queuesmith.base.checks import table
 from queuesmith.base.errors import WorkloadError
 from queuesmith.base.words import so_many
 
@@ -22,12 +23,7 @@ LAST_INSTANT = 2**62
 
 def whole_column(values: ArrayLike, column: str) -> Ints:
     """Return a column as whole numbers that nobody can change; others are refused."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise WorkloadError(
-            f"column '{column}' has {array.ndim} dimensions, but a column has one. "
-            "Give one value a job."
-        )
+    array = _one_dimension(values, column)
     if array.dtype == np.int64 and not array.flags.writeable:
         return array
     if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
@@ -45,6 +41,33 @@ def whole_column(values: ArrayLike, column: str) -> Ints:
                 "numbers are allowed. Round it first."
             )
     return frozen_column(array.astype(np.int64))
+
+
+def further_columns(columns: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    """Return columns of any values, by name, that nobody can change."""
+    way_out = "Give one value a job by the name of its column: {'weight': [1, 2]}."
+    return {
+        name: frozen_column(_one_dimension(values, name))
+        for name, values in table("extra", columns, way_out).items()
+    }
+
+
+def as_array(values: ArrayLike) -> NDArray[Any]:
+    """Return values as an array; lists of several lengths are an empty one of two dimensions."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.empty((0, 0))
+
+
+def _one_dimension(values: ArrayLike, column: str) -> NDArray[Any]:
+    array = as_array(values)
+    if array.ndim != 1:
+        raise WorkloadError(
+            f"column '{column}' has {so_many(array.ndim, 'dimension')}, but a column has one. "
+            "Give one value a job."
+        )
+    return array
 
 
 def positions(chosen: ArrayLike, count: int, name: str) -> NDArray[Any]:

@@ -8,7 +8,7 @@ Symbols are those of the paper; the values are those its authors publish with th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -200,7 +200,7 @@ def _kinds(
 ) -> tuple[LublinParameters, ...]:
     if parameters is None:
         return (BATCH, INTERACTIVE) if interactive else (WHOLE,)
-    kinds = (parameters,) if isinstance(parameters, LublinParameters) else tuple(parameters)
+    kinds = tuple(parameters) if isinstance(parameters, Iterable) else (parameters,)
     if interactive or not kinds or not all(isinstance(k, LublinParameters) for k in kinds):
         raise UsageError(
             f"parameters are {parameters!r} with interactive={interactive}, but they must be one "

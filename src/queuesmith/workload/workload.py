@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from queuesmith.base.checks import of_kind
+from queuesmith.base.checks import all_of_kind, of_kind, several, table
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.registry import did_you_mean
 from queuesmith.base.words import so_many
@@ -19,6 +19,7 @@ from queuesmith.workload.columns import (
     check_lengths,
     check_ranges,
     frozen_column,
+    further_columns,
     positions,
     whole_column,
 )
@@ -126,7 +127,7 @@ class Workload:
         id: ArrayLike | None = None,
         user: ArrayLike | None = None,
         group: ArrayLike | None = None,
-        extra: Mapping[str, NDArray[Any]] | None = None,
+        extra: Mapping[str, ArrayLike] | None = None,
         labels: Mapping[str, tuple[str, ...]] | None = None,
         name: str = "workload",
         machine_cores: int | None = None,
@@ -144,7 +145,7 @@ class Workload:
         count = len(columns["submit"])
         columns["id"] = whole_column(np.arange(1, count + 1) if id is None else id, "id")
         columns["user"] = whole_column(np.zeros(count) if user is None else user, "user")
-        further = {key: frozen_column(np.asarray(values)) for key, values in (extra or {}).items()}
+        further = {} if extra is None else further_columns(extra)
         check_lengths({**columns, **further}, count)
         check_ranges(columns)
         if group is None:
@@ -165,12 +166,14 @@ class Workload:
         for key, values in columns.items():
             object.__setattr__(self, key, values)
         object.__setattr__(self, "extra", MappingProxyType(further))
-        object.__setattr__(self, "labels", MappingProxyType(dict(labels or {})))
+        object.__setattr__(self, "labels", MappingProxyType(_checked_labels(labels)))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "machine_cores", machine_cores)
         object.__setattr__(self, "epoch", epoch)
-        object.__setattr__(self, "header", tuple(header))
-        object.__setattr__(self, "changes", tuple(changes))
+        object.__setattr__(self, "header", several("header", header, "Give a list of lines."))
+        object.__setattr__(
+            self, "changes", all_of_kind("changes", changes, Change, "Leave it out.")
+        )
         object.__setattr__(self, "cancelled", cancelled)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -418,6 +421,14 @@ def task_cores(workload: Workload) -> Ints:
     """Return the cores without which a job cannot run: of one task, or of the whole job."""
     cores: Ints = workload.extra.get(TASK_CORES, workload.cores)
     return cores
+
+
+def _checked_labels(labels: Mapping[str, tuple[str, ...]] | None) -> dict[str, tuple[str, ...]]:
+    if labels is None:
+        return {}
+    way_out = "Give the names of a column's numbers, from 0 up: {'user': ['ann', 'bob']}."
+    columns = table("labels", labels, way_out)
+    return {key: several(f"labels of '{key}'", names, way_out) for key, names in columns.items()}
 
 
 def _from_parts(parts: dict[str, Any]) -> Workload:

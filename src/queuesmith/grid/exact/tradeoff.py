@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.checks import positive, progress_function, whole_number
 from queuesmith.base.frames import Framed
 from queuesmith.base.words import so_many
 from queuesmith.compiled.pareto import undominated
@@ -150,6 +150,7 @@ def trade_off(
     """
     whole_number("points", points, 2, "A front has two ends; give for example 12.")
     positive("seconds", seconds, "Give for example 60.")
+    progress_function(progress)
     began = time.perf_counter()
     share = seconds / (points + 2)
     options: dict[str, Any] = {"seed": seed, "workers": workers}

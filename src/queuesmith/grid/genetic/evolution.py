@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queuesmith.base.checks import positive, whole_number
+from queuesmith.base.checks import positive, progress_function, whole_number
 from queuesmith.base.errors import UsageError
 from queuesmith.compiled import load
 from queuesmith.grid.etc.mapping import machine_of, mapped
@@ -117,7 +117,7 @@ def evolve(
     limit = chosen.seconds if seconds is None else positive("seconds", seconds, "Give 90.")
     whole_number("the seed", seed, 0, "Give 0.")
     run = _Evolution(matrix, chosen, objective, seed, start, clock)
-    stopped = run.until_stopped(limit, progress)
+    stopped = run.until_stopped(limit, progress_function(progress))
     return run.result(stopped)
 
 
