@@ -14,6 +14,7 @@ from queuesmith.web.instances import PAPER_CLUSTERS
 from queuesmith.web.runs import (
     FAILURE,
     JOBS,
+    OUTPUT,
     PROCESS,
     SPECIFICATION,
     STOPPED,
@@ -22,6 +23,7 @@ from queuesmith.web.runs import (
     load_jobs,
     save_jobs,
 )
+from queuesmith.web.runs_view import _card
 from tests.web.conftest import small_log
 
 LEARN = {"kind": "learn", "objective": "awrt", "method": "pittsburgh", "seed": 1, "cores": 64}
@@ -92,6 +94,38 @@ def test_a_run_that_cannot_be_says_why(make_run):
     assert run.status == "failed"
     assert "nonsense" in run.failure
     assert (run.folder / FAILURE).exists()
+
+
+@pytest.mark.parametrize("error", [TypeError("no such thing"), KeyError("kind"), MemoryError()])
+def test_an_error_that_nobody_foresaw_is_a_sentence_and_its_details_are_kept(
+    make_run, monkeypatch, capsys, error
+):
+    def fails(run, tell):
+        raise error
+
+    run = make_run()
+    monkeypatch.setattr(run_process, "KINDS", {"learn": fails})
+    assert run_process.main(run.folder) == 1
+    assert run.status == "failed"
+    assert type(error).__name__ in run.failure
+    assert run.failure.endswith(f"Details are in {run.folder / OUTPUT}.")
+    assert "in fails" in capsys.readouterr().err
+
+
+def test_a_result_that_cannot_be_written_is_said(make_run, monkeypatch):
+    run = make_run()
+    monkeypatch.setattr(run_process, "KINDS", {"learn": lambda run, tell: {"rows": object()}})
+    assert run_process.main(run.folder) == 1
+    assert run.status == "failed"
+
+
+def test_a_process_that_ended_without_a_word_is_said_where_to_look_for(make_run):
+    run = make_run()
+    assert run.failure == ""
+    (run.folder / OUTPUT).write_text("ImportError: libgomp.so.1\n")
+    assert run.status == "interrupted"
+    assert str(run.folder / OUTPUT) in run.failure
+    assert str(run.folder / OUTPUT) in str(_card(run, "Learn.", looked_at=True))
 
 
 def test_a_number_that_is_another_process_by_now_is_not_taken_for_the_run(make_run, tmp_path):

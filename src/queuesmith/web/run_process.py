@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from queuesmith.base.errors import QueuesmithError
+from queuesmith.base.errors import QueuesmithError, interrupted
 from queuesmith.base.files import atomic_write
 from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster
@@ -19,6 +20,7 @@ from queuesmith.schedule import Schedule
 from queuesmith.web.runs import (
     FAILURE,
     JOBS,
+    OUTPUT,
     POLICY,
     PROGRESS,
     RESULT,
@@ -48,16 +50,25 @@ def main(folder: Path) -> int:
                 lines.write(json.dumps(step) + "\n")
                 lines.flush()
 
-            found = KINDS[run.asked["kind"]](run, tell)
-    except KeyboardInterrupt:
-        (folder / STOPPED).write_text("by a signal\n", encoding="utf-8")
-        return 130
-    except (QueuesmithError, KeyError, OSError, MemoryError) as error:
-        (folder / FAILURE).write_text(f"{error}\n", encoding="utf-8")
+            found = json.dumps(KINDS[run.asked["kind"]](run, tell))
+        with atomic_write(folder / RESULT) as file:
+            file.write(found.encode())
+    except (Exception, KeyboardInterrupt) as error:
+        if interrupted(error):
+            (folder / STOPPED).write_text("by a signal\n", encoding="utf-8")
+            return 130
+        (folder / FAILURE).write_text(f"{_why(error, folder)}\n", encoding="utf-8")
         return 1
-    with atomic_write(folder / RESULT) as file:
-        file.write(json.dumps(found).encode())
     return 0
+
+
+def _why(error: BaseException, folder: Path) -> str:
+    """Return what went wrong in a sentence; of what nobody foresaw, the details are written."""
+    if isinstance(error, QueuesmithError):
+        return str(error)
+    traceback.print_exception(error, file=sys.stderr)  # which is that file
+    words = traceback.format_exception_only(error)[-1].strip()
+    return f"the run failed where it should not have ({words}). Details are in {folder / OUTPUT}."
 
 
 def _interrupt(*_: Any) -> None:

@@ -10,6 +10,7 @@ finds it. What is in the folder of a run:
     policy.json      the best policy so far
     result.json      what was found, once it is
     failure.txt      why it ended before, where it did
+    output.txt       what its process wrote, such as the details of an error
     process          the number of the process
 """
 
@@ -42,7 +43,7 @@ from queuesmith.workload.workload import CORE_COLUMNS
 
 SPECIFICATION, JOBS, STORE = "run.json", "jobs.npz", "store.sqlite"
 PROGRESS, POLICY, RESULT = "progress.jsonl", "policy.json", "result.json"
-FAILURE, PROCESS, STOPPED = "failure.txt", "process", "stopped"
+FAILURE, PROCESS, STOPPED, OUTPUT = "failure.txt", "process", "stopped", "output.txt"
 #: What the name of a learned policy begins with in the address.
 LEARNED = "learned-"
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
@@ -94,8 +95,11 @@ class Run:
 
     @property
     def failure(self) -> str:
-        """Why it failed."""
-        return _text(self.folder / FAILURE).strip()
+        """Why it failed, or where to look for that if its process ended without saying it."""
+        said = _text(self.folder / FAILURE).strip()
+        if said or not _text(self.folder / OUTPUT).strip():
+            return said
+        return f"its process ended without saying why. See what it wrote in {self.folder / OUTPUT}."
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -178,7 +182,7 @@ class RunShelf:
         for name in (FAILURE, STOPPED):
             (run.folder / name).unlink(missing_ok=True)
         words = [sys.executable, "-m", "queuesmith.web.run_process", str(run.folder)]
-        with (run.folder / "output.txt").open("ab") as output:
+        with (run.folder / OUTPUT).open("ab") as output:
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,

@@ -85,10 +85,11 @@ def _card(run: Run, words: str, looked_at: bool) -> html.Div:
         buttons.append(_button("run-stop", "Stop", run))
     elif status in ("stopped", "interrupted", "failed"):
         buttons.append(_button("run-resume", "Go on", run))
+    why = run.failure if status in ("failed", "interrupted") else ""
     return html.Div(
         [
             html.P([html.B(words), f" Begun {began}; {said}."]),
-            *sentences([run.failure] if status == "failed" else [], "caution"),
+            *sentences([why] if why else [], "caution"),
             html.Div(
                 [
                     html.Progress(
