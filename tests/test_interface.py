@@ -207,6 +207,8 @@ def test_what_is_told_the_progress_is_a_function(call, wrong):
         (lambda: qs.retune(JOBS, objective=None), "the objective is None"),
         (lambda: qs.retune(JOBS, initial=0), "initial is 0, but .* of the kind Knobs"),
         (lambda: qs.retune(JOBS, every=1e-9), "the time between turns is 1e-09"),
+        (lambda: qs.roll(JOBS.head(0)), "has 0.0 days, but 3 origins"),
+        (lambda: qs.roll(JOBS, days=1e-300), "the number of days is 1e-300"),
         (lambda: qs.gap(None), "steps is None, but it must be a list"),
         (lambda: qs.gap([JOBS]), "one of the steps is of the kind Workload"),
         (lambda: qs.gap([STEP], policies=[]), "there are no policies"),

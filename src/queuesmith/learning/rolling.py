@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from queuesmith.base.checks import positive, progress_function, whole_number
+from queuesmith.base.checks import number, progress_function, whole_number
 from queuesmith.base.errors import MetricError, WorkloadError
 from queuesmith.base.words import so_many
 from queuesmith.cluster import Cluster, NodeCluster
@@ -152,13 +152,13 @@ def roll(
     >>> from queuesmith.learning.rolling import roll
     >>> found = roll(demo_workload(), days=2, origins=2)  # doctest: +SKIP
     """
-    positive("the number of days", days, "Give for example 30.")
+    number("the number of days", days, 0.001, 1e6, "Give for example 30.")
     whole_number("the number of origins", origins, 1, "Give for example 3.")
     progress_function(progress)
     machine = as_machine(workload, cluster, cores)
     jobs = jobs_that_fit(workload, machine, strict=strict)
     found = []
-    for number, (day, before, after) in enumerate(_parts(jobs, days, origins)):
+    for done, (day, before, after) in enumerate(_parts(jobs, days, origins)):
         tuned = tune(
             before,
             machine,
@@ -171,7 +171,7 @@ def roll(
         )
         found.append(Origin(day, tuned, _judged(after, machine, tuned, workers)))
         if progress is not None:
-            progress((number + 1) / origins)
+            progress((done + 1) / origins)
     return found
 
 
@@ -186,7 +186,6 @@ def _judged(
 
 def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, Workload, Workload]]:
     """Yield for each origin its day, the jobs before it, and those of the next period."""
-    begin = int(jobs.submit[0])
     months = int(jobs.span // (days * DAY))
     if months <= origins:
         raise WorkloadError(
@@ -195,6 +194,7 @@ def _parts(jobs: Workload, days: float, origins: int) -> Iterator[tuple[float, W
             f"{'needs' if origins == 1 else 'need'} more than {(origins + 1) * days:g}. Give fewer "
             "origins, or fewer days."
         )
+    begin = int(jobs.submit[0])
     for month in range(months - origins, months):
         border = begin + month * days * DAY
         after = (jobs.submit >= border) & (jobs.submit < border + days * DAY)
