@@ -77,7 +77,10 @@ def _why(found: Spread | None, fixed: float, paper: float | None) -> str:
     """Say what a figure depends on, as far as it was measured."""
     if found is None or paper is None:
         return "-"
-    added = f"the search adds {found.median - fixed:.2f} points to the best fixed strategy"
+    more = found.median - fixed
+    added = f"the search adds {more:.2f} points to the best fixed strategy"
+    if more < 0:
+        added = f"the search ends {-more:.2f} points below that strategy"
     if found.median >= paper:
         return added
     short = f"{paper - fixed:.2f} points below the paper's figure"
