@@ -66,8 +66,10 @@ class AnyPolicy(ABC):
 
         As it is where it does not look at groups at all, as far as its text tells.
         """
+        if groups is None:
+            return self
         text = json.dumps(self.to_dict())
-        if groups is None or not ("group" in text or ".py:" in text):
+        if "group" not in text and ".py:" not in text:
             return self
         other = copy.copy(self)
         object.__setattr__(other, "groups", groups)  # policies are frozen
