@@ -1,5 +1,8 @@
 """What is compiled when, how often, and what is told of it."""
 
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,11 +11,12 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from numba import int32, int64, types
+from numba import float64, int32, int64, types
 from numba.core.compiler_lock import global_compiler_lock
 
 from queuesmith.base.notices import listening
 from queuesmith.compiled import cache, decorators, durations, entry, kernel, load
+from queuesmith.compiled.inside_numba import TAKEN_IN
 
 
 def double(x: int) -> int:
@@ -130,6 +134,60 @@ def test_an_entry_can_be_called_by_another() -> None:
         return inner(inner(x))  # type: ignore[no-any-return]
 
     assert entry(int64(int64), kept=False)(outer)(3) == 12
+
+
+def test_an_entry_is_the_same_after_another_has_taken_it_in() -> None:
+    """There it needs one argument of two; it is too long to be inlined."""
+
+    def long(x: float, unused: int) -> float:
+        for _ in range(3):
+            x = np.exp(np.sin(x)) + np.cos(x * x) - np.tan(x) * np.log(2.0 + np.abs(x))
+            x = np.sin(np.exp(np.cos(x))) + np.tan(x * x) - np.cos(x) * np.log(3.0 + np.abs(x))
+            x = np.cos(np.sin(np.tan(x))) + np.exp(np.sin(x)) - np.log(4.0 + np.abs(x))
+        return x
+
+    kind = float64(float64, int64)
+    inner = entry(kind, kept=False)(long)
+    load(inner)
+    alone = inner.overloads[kind.args]
+    names = alone.fndesc.llvm_func_name, alone.fndesc.llvm_cfunc_wrapper_name
+    before = [alone.library.get_pointer_to_function(name) for name in names]
+
+    def outer(x: float) -> float:
+        return inner(x, 1) + inner(x + 1.0, 2)  # type: ignore[no-any-return]
+
+    taking_in = entry(float64(float64), kept=False)(outer)
+    load(taking_in)
+    (whole,) = taking_in.overloads.values()
+    assert any(each.name.startswith(TAKEN_IN) for each in whole.library._final_module.functions)
+    assert [alone.library.get_pointer_to_function(name) for name in names] == before
+
+
+def test_a_function_that_is_passed_to_another_teaches_numba_no_new_types(tmp_path: Path) -> None:
+    """Another thread that asks for a type just then would be refused."""
+    code = """
+from numba import float64, types
+from numba.core.typing.typeof import typeof_impl
+from queuesmith.compiled import entry, load
+def inner(x): return x + 1.0
+def outer(f, x): return f(x)
+kind = float64(float64)
+inner = entry(kind)(inner)
+outer = entry(float64(types.FunctionType(kind), float64))(outer)
+load(inner, outer)
+before = len(typeof_impl.registry)
+assert outer(inner, 1.0) == 2.0
+assert len(typeof_impl.registry) == before
+print(bool(inner.stats.cache_hits and outer.stats.cache_hits))
+"""
+    (tmp_path / "passing.py").write_text(code)
+    os.utime(tmp_path / "passing.py", (0, 0))  # or it might have changed since it was read
+    command, folder = [sys.executable, tmp_path / "passing.py"], {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for kept in ("False", "True"):  # what is compiled has taught Numba more
+        ended = subprocess.run(
+            command, env=os.environ | folder, check=True, capture_output=True, text=True
+        )
+        assert ended.stdout.strip() == kept
 
 
 def test_without_a_compiler_all_stays_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:

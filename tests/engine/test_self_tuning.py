@@ -78,6 +78,17 @@ TIED = Workload(
 )
 
 
+def test_orders_are_the_same_after_a_planner_had_them():
+    """It has all their loops in one, and they are called by their names."""
+    workload = random_workload(np.random.default_rng(3), 40, 16)
+    names = ("wfp3", "greedy", "multifactor", "power", "blend", "unicep")
+    alone = [f"{name}+easy" for name in names]
+    before = [simulate(workload, cores=16, policy=policy).start.tolist() for policy in alone]
+    simulate(workload, cores=16, policy=f"dynp({','.join(names)})")
+    after = [simulate(workload, cores=16, policy=policy).start.tolist() for policy in alone]
+    assert before == after
+
+
 def test_the_simple_decider_takes_the_first_of_equals():
     schedule = compare_with_twin(TIED, Cluster(2), as_policy("dynp(fcfs,sjf; decider=simple)"))
     assert schedule.start.tolist() == [0, 12, 10, 20, 24]

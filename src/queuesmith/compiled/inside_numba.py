@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numba.experimental.function_type  # from the start: see Entry.typeof_pyval
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
@@ -34,6 +35,8 @@ from queuesmith.compiled.shortcuts import fewer_collections, quietly, refreshing
 
 config: Any = numba.config  # its stubs do not know the settings
 
+#: What the names of functions begin with that an entry has taken in.
+TAKEN_IN = "taken_in."
 #: What only a function that Python or C calls needs.
 NO_WAYS_IN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -100,6 +103,9 @@ class Whole(JITCodeLibrary):
         for function in _defined(self._final_module):
             if function.name not in own:  # nobody else calls it, so what is not needed may go
                 function.linkage = "internal"
+                # An entry that is taken in is also there by itself, and LLVM finds functions by
+                # their names, internal ones too. This one may have lost arguments by then.
+                function.name = TAKEN_IN + function.name
         self._linking_libraries.clear()
         super().finalize()
         engine = self._codegen._engine
@@ -241,7 +247,8 @@ class Entry(CPUDispatcher):
         """Return the type of an argument that was not met before.
 
         Under the lock, since Numba's table of types grows while another thread compiles its first
-        function, and must not be read then.
+        function, and must not be read then. It also grows when a function is first passed to
+        another, without any lock; so what is imported then is imported here from the start.
         """
         with global_compiler_lock:
             return super().typeof_pyval(val)
