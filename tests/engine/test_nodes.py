@@ -157,7 +157,7 @@ def test_engine_and_twin_agree_on_nodes(policy, machine, workload):
 
 @pytest.mark.parametrize("policy", ["fcfs+plan", "sjf+plan", "fcfs+conservative"])
 def test_engine_and_twin_agree_where_many_wait(policy):
-    random, count = np.random.default_rng(3), 20 if UNCOMPILED else 60
+    random, count = np.random.default_rng(3), 20 if UNCOMPILED else 40
     runtime = random.integers(5, 60, count)
     workload = Workload(
         np.sort(random.integers(0, 40, count)),

@@ -89,7 +89,7 @@ def test_a_slot_of_no_size_is_refused() -> None:
 def test_a_count_of_nodes_stops_the_slot_model_the_same_each_time() -> None:
     federation, jobs = paper_federation(), generate_queue("general", 3, seed=1)
     found = [
-        solve_slots(federation, jobs, slot=slot_seconds(jobs, 200), nodes=nodes)
+        solve_slots(federation, jobs, slot=slot_seconds(jobs, 300), nodes=nodes)
         for nodes in (1, 1, 100_000)
     ]
     assert found[0].start.tolist() == found[1].start.tolist()
