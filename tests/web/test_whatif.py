@@ -4,10 +4,14 @@ import pytest
 
 from queuesmith.base.errors import UsageError
 from queuesmith.cluster import NodeCluster, NodeKind, Partition
+from queuesmith.policy import as_policy
+from queuesmith.web.keeping import policy_file
 from queuesmith.web.page import content
 from queuesmith.web.state import MOST_COLUMNS, Column, PageState
+from queuesmith.web.whatif import NAMED_GROUPS
 from queuesmith.web.whatif_answer import answered
 from queuesmith.web.whatif_moves import Moves, moved, restructured
+from queuesmith.workload.group_names import GroupNames
 from tests.web.conftest import small_log
 
 MACHINE = NodeCluster(
@@ -67,6 +71,23 @@ def test_columns_change_by_what_was_chosen(context):
     assert len(many.columns) <= MOST_COLUMNS
     one = PageState(log="small", columns=(Column("fcfs"),))
     assert restructured(one, {"type": "remove", "column": 0}, 1, context) == one
+
+
+def test_a_policy_that_knows_groups_by_name_is_taken_as_it_is(make_page, tmp_path):
+    """What is turned becomes a text, and a text has no names."""
+    log = small_log().grouped(by="account")
+    path = tmp_path / "favour.json"
+    as_policy("group_power(group_1=2)+easy").for_groups(GroupNames.of(log)).save(path)
+    context, _ = make_page(log, policies=(str(path),))
+    state, shown = context.state(""), str(content("", context)[1])
+    assert NAMED_GROUPS in shown
+    assert "'type': 'backfill'" not in shown
+    assert "'name': 'group_1'" not in shown
+    assert moved(state, Moves({(0, "group_1"): 5.0}, None, None), context) == state
+    assert restructured(state, {"type": "backfill", "column": 0}, "plan", context) == state
+    assert policy_file(state.columns[0], context) == path.read_text()
+    assert answered(state, context, "tab", "light").complaints == []
+    context.desk.close()
 
 
 def test_history_stands_first_with_its_grade(make_page):

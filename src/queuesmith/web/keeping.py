@@ -222,14 +222,18 @@ def _download(
         if what == "keep-report":
             return dcc.send_bytes(report_of(state, context, tab), "report.html"), no_update
         column = state.columns[int(what["column"])]
-        content = json.dumps(context.desk.policy(column).to_dict(), indent=2) + "\n"
         return {
-            "content": content,
+            "content": policy_file(column, context),
             "filename": "policy.json",
             "type": "application/json",
         }, no_update
     except QueuesmithError as error:
         return no_update, sentences([str(error)], "caution")
+
+
+def policy_file(column: Column, context: Context) -> str:
+    """Return what the file of a column's policy holds."""
+    return json.dumps(context.desk.policy(column).content(), indent=2) + "\n"
 
 
 def report_of(state: PageState, context: Context, tab: str) -> bytes:

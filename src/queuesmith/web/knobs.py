@@ -89,6 +89,9 @@ class Knob:
 def knobs_of(policy: AnyPolicy, machine: Mapping[str, str] | None = None) -> list[Knob]:
     """Return what can be turned of a policy.
 
+    Nothing of one that knows its groups by their names: what was turned is written as a text, and a
+    text has no names.
+
     Parameters
     ----------
     policy
@@ -96,6 +99,8 @@ def knobs_of(policy: AnyPolicy, machine: Mapping[str, str] | None = None) -> lis
     machine
         What the machine's slurm.conf says, by Slurm's names, for ``slurm(...)``.
     """
+    if policy.groups is not None:
+        return []
     if isinstance(policy, Slurm):
         stated = policy.settings(machine or {})
         return [Knob.of(name, stated[name]) for name in SLURM]
@@ -114,6 +119,8 @@ def turned(
     policy: AnyPolicy, values: Mapping[str, float], machine: Mapping[str, str] | None = None
 ) -> AnyPolicy:
     """Return a policy with knobs turned; knobs that it has not are passed over."""
+    if policy.groups is not None:
+        return policy
     if isinstance(policy, Slurm):
         now = policy.settings(machine or {})
         changed = {

@@ -30,6 +30,11 @@ from queuesmith.web.whatif_moves import PLANNER, SLURM, Moves, moved, order_of, 
 from queuesmith.workload import Workload
 
 METRIC_EXAMPLES = "a metric, or an expression such as 10*awrt[1] + 4*awrt[2]"
+#: Of a policy that has no knobs since what is turned is written as a text.
+NAMED_GROUPS = (
+    "It knows its groups by their names, which a text does not hold: it is taken as it is. "
+    "Change it with --set on the command line."
+)
 
 
 # -- what stands there -------------------------------------------------------------------------
@@ -119,7 +124,9 @@ def _controls(place: int, column: Column, context: Context, jobs: Workload) -> l
     machine = machine_of(column, jobs, context.machine)
     id = {"column": place}
     kinds = [choice({"type": "order", **id}, "Order", _orders(context), order_of(policy, column))]
-    if isinstance(policy, Policy):
+    if policy.groups is not None:
+        kinds.append(html.P(NAMED_GROUPS))
+    elif isinstance(policy, Policy):
         kinds.append(
             choice({"type": "backfill", **id}, "Backfill", list(BACKFILLS), policy.backfill)
         )

@@ -118,7 +118,7 @@ def _other(column: Column, what: str, value: str, context: Context) -> str:
     except QueuesmithError:
         policy = None
     backfill = policy.backfill if isinstance(policy, Policy) else "easy"
-    if what == "backfill" and isinstance(policy, Policy):
+    if what == "backfill" and isinstance(policy, Policy) and policy.groups is None:
         keep = policy.keep if value in ("none", "list", "easy") else None
         depth = policy.depth if value in ("conservative", "plan") else None
         return str(replace(policy, backfill=value, keep=keep, depth=depth))
