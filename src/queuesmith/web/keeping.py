@@ -6,7 +6,6 @@ import json
 import shlex
 import tempfile
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,12 @@ from queuesmith.cluster import Cluster, NodeCluster
 from queuesmith.report import DEFAULT_METRICS, write_report
 from queuesmith.schedule import Schedule
 from queuesmith.web.context import Context
-from queuesmith.web.logs import BUILT_IN, UPLOADED
+from queuesmith.web.logs import BUILT_IN, UPLOADED, condition_of
 from queuesmith.web.parts import sentences
 from queuesmith.web.replays import Question
+from queuesmith.web.runs import LEARNED, POLICY
 from queuesmith.web.side_by_side import SideBySide
-from queuesmith.web.state import Column, Filters, PageState
+from queuesmith.web.state import Column, PageState
 
 #: Stands for the file of a log that came from Python.
 UNKNOWN = "LOG"
@@ -71,20 +71,22 @@ def command_lines(state: PageState, context: Context) -> str:
     if log is None:
         log = f"{state.log}.swf.gz"
         lines.append(f"queuesmith generate {_MADE[state.log][0]} --out {log}")
-    shared = [shlex.quote(log), *_read_options(state, context)]
-    if state.filters:
-        since, until = state.filters.since or "0", state.filters.until or str(2**40)
-        shared += ["--between", shlex.quote(f"{since}..{until}")]
+    shared = [shlex.quote(log), *_read_options(state, context), *_nodes(context)]
     if len({(column.load, column.cores) for column in state.columns}) == 1:
         metrics = dict.fromkeys([state.objective, *DEFAULT_METRICS])
-        policies = ",".join(column.policy for column in state.columns)
-        words = [*shared, *_beside(state.columns[0]), "--policies", shlex.quote(policies)]
+        policies = ",".join(_policy(column, context) for column in state.columns)
+        words = [*shared, *_beside(state.columns[0], context), "--policies", shlex.quote(policies)]
         lines.append(
             f"queuesmith compare {' '.join(words)} --metrics {shlex.quote(','.join(metrics))}"
         )
         return "\n".join(lines)
     for column in state.columns:
-        words = [*shared, *_beside(column), "--policy", shlex.quote(column.policy)]
+        words = [
+            *shared,
+            *_beside(column, context),
+            "--policy",
+            shlex.quote(_policy(column, context)),
+        ]
         lines.append(
             f"queuesmith simulate {' '.join(words)} --objective {shlex.quote(state.objective)}"
         )
@@ -92,12 +94,36 @@ def command_lines(state: PageState, context: Context) -> str:
 
 
 def _read_options(state: PageState, context: Context) -> list[str]:
-    """Return the options by which the log was read, where it is the one of the command line."""
+    """Return the options by which the log was read, where it is the one of the command line, and
+    those that take the same part of it.
+    """
+    options = dict(_own_options(state, context))
+    if state.filters:
+        ours = _condition(state, context)
+        options["where"] = f"({options['where']}) and {ours}" if "where" in options else ours
     words: list[str] = []
-    for name, value in _own_options(state, context).items():
+    for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
         words += [option] if value is True else [option, shlex.quote(str(value))]
     return words
+
+
+def _condition(state: PageState, context: Context) -> str:
+    return condition_of(context.logs.whole(state.log), state.filters)
+
+
+def _nodes(context: Context) -> list[str]:
+    """Return the options of a machine of nodes; the page infers no constraints."""
+    if context.machine_source is None:
+        return []
+    return ["--machine", shlex.quote(context.machine_source), "--constraints", "as-logged"]
+
+
+def _policy(column: Column, context: Context) -> str:
+    """Return a policy as commands and calls take it: a learned one is a file."""
+    if column.policy.startswith(LEARNED):
+        return str(context.runs.find(column.policy.removeprefix(LEARNED)).folder / POLICY)
+    return column.policy
 
 
 def _own_options(state: PageState, context: Context) -> Mapping[str, Any]:
@@ -105,18 +131,21 @@ def _own_options(state: PageState, context: Context) -> Mapping[str, Any]:
     return context.log_options if given else {}
 
 
-def _beside(column: Column) -> list[str]:
+def _beside(column: Column, context: Context) -> list[str]:
     load = [] if column.load == 1.0 else ["--load-factor", f"{column.load:g}"]
-    return load + ([] if column.cores is None else ["--cores", str(column.cores)])
+    stated = context.machine.cores if isinstance(context.machine, Cluster) else None
+    cores = column.cores or stated
+    return load + ([] if cores is None else ["--cores", str(cores)])
 
 
 def _no_command(state: PageState, context: Context) -> str | None:
-    further = ("partition", "account", "user", "narrowest", "widest")
-    if any(getattr(state.filters, name) for name in further):
-        return "No command filters by partition, account, user or size."
-    if isinstance(context.machine, NodeCluster):
-        return "No command replays on this machine of nodes."
-    if state.filters and "between" in context.log_options:
+    if isinstance(context.machine, NodeCluster) and context.machine_source is None:
+        return "No command knows this machine of nodes."
+    if any(column.nodes for column in state.columns):
+        return "No command replays on another number of nodes."
+    if state.filters and context.machine_source == "infer":
+        return "No command infers the machine from more jobs than it replays."
+    if state.filters and {"head", "load_factor"} & _own_options(state, context).keys():
         return "No command takes a part of a part of the log."
     if _priorities(context):
         return "The command needs your --slurm-conf or --qos-priority as well."
@@ -136,9 +165,6 @@ def python_call(state: PageState, context: Context) -> str:
     """Return the Python that makes the same result."""
     lines = ["import queuesmith as qs"]
     path = _log_path(state, context)
-    if state.filters:
-        lines.append("from queuesmith.web.logs import filtered")
-        lines.append("from queuesmith.web.state import Filters")
     if state.log == "demo-bursty":
         lines.append("from queuesmith.workload.synthetic import airs")
     nodes = isinstance(context.machine, NodeCluster)
@@ -152,10 +178,10 @@ def python_call(state: PageState, context: Context) -> str:
         further = "".join(f", {name}={value!r}" for name, value in options.items())
         made = f"LogOptions(Path({path!r}){further}).read()"
     lines += ["", f"log = {made}"]
-    if state.filters:
-        lines.append(f"log = filtered(log, {_written(state.filters)})")
     if nodes:
         lines.append(f"machine = qs.machine_from({context.machine_source or 'infer'!r}, log=log)")
+    if state.filters:
+        lines.append(f"log = log.where({_condition(state, context)!r})")
     for place, column in enumerate(state.columns, start=1):
         lines.append(f"column_{place} = {_simulation(column, context)}")
         lines.append(f"print(column_{place}.value({state.objective!r}))")
@@ -164,7 +190,7 @@ def python_call(state: PageState, context: Context) -> str:
 
 def _simulation(column: Column, context: Context) -> str:
     jobs = "log" if column.load == 1.0 else f"log.with_load_factor({column.load:g})"
-    words = [jobs, f"policy={column.policy!r}"]
+    words = [jobs, f"policy={_policy(column, context)!r}"]
     if isinstance(context.machine, NodeCluster):
         sized = f"resized(machine, {dict(column.nodes)!r})" if column.nodes else "machine"
         words.insert(1, sized)
@@ -174,11 +200,6 @@ def _simulation(column: Column, context: Context) -> str:
     elif column.cores is not None or context.machine is not None:
         words.append(f"cores={column.cores or (context.machine and context.machine.cores)}")
     return f"qs.simulate({', '.join(words)})"
-
-
-def _written(filters: Filters) -> str:
-    set_ones = ((each.name, getattr(filters, each.name)) for each in fields(filters))
-    return f"Filters({', '.join(f'{name}={value!r}' for name, value in set_ones if value)})"
 
 
 def _log_path(state: PageState, context: Context) -> str | None:
@@ -198,7 +219,7 @@ def wire(app: Dash, context: Context) -> None:
     """Connect the buttons with their downloads; page.js asks for them once they can be seen."""
     app.callback(
         Output("keep", "children"), Input("keep-asked", "data"), prevent_initial_call=True
-    )(lambda query: keep_view(context.state(query), context))
+    )(lambda query: _kept(query, context))
     app.callback(
         Output("download", "data"),
         Output("notices", "children", allow_duplicate=True),
@@ -209,6 +230,13 @@ def wire(app: Dash, context: Context) -> None:
         prevent_initial_call=True,
         running=[(Output("busy", "className"), "busy", "idle")],
     )(lambda *moves: _download(context, *moves))
+
+
+def _kept(query: str, context: Context) -> list[Any]:
+    try:
+        return keep_view(context.state(query), context)
+    except QueuesmithError as error:
+        return [html.P(str(error), className="caution")]
 
 
 def _download(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError, WorkloadError
 from queuesmith.base.files import log_name
@@ -105,24 +104,31 @@ class LogShelf:
 
 def filtered(workload: Workload, filters: Filters) -> Workload:
     """Return the jobs of a log that pass the filters; an error where none does."""
-    keep = np.ones(len(workload), np.bool_)
-    if filters.since:
-        keep &= workload.submit >= _second(workload, filters.since)
-    if filters.until:
-        keep &= workload.submit < _second(workload, filters.until)
-    for column in ("partition", "account", "user"):
-        wanted = getattr(filters, column)
-        if wanted:
-            keep &= _named(workload, column, wanted)
-    if filters.narrowest:
-        keep &= workload.cores >= _cores("fewest cores", filters.narrowest)
-    if filters.widest:
-        keep &= workload.cores <= _cores("most cores", filters.widest)
-    if not keep.any():
+    part = workload.where(condition_of(workload, filters)) if filters else workload
+    if not len(part):
         raise WorkloadError(
             f"no job of '{workload.name}' passes the filters. Take one of them out."
         )
-    return workload.select(keep)
+    return part
+
+
+def condition_of(workload: Workload, filters: Filters) -> str:
+    """Return filters, of which there are some, as a condition: what ``--where`` takes."""
+    parts = [
+        f"submit {how} {_moment(workload, text)!r}"
+        for how, text in ((">=", filters.since), ("<", filters.until))
+        if text
+    ]
+    parts += [
+        f"{column} {_named(workload, column, wanted)}"
+        for column in ("partition", "account", "user")
+        if (wanted := getattr(filters, column))
+    ]
+    if filters.narrowest:
+        parts.append(f"cores >= {_cores('fewest cores', filters.narrowest)}")
+    if filters.widest:
+        parts.append(f"cores <= {_cores('most cores', filters.widest)}")
+    return " and ".join(parts)
 
 
 def choices(workload: Workload, column: str, most: int = 200) -> list[str]:
@@ -134,25 +140,27 @@ def choices(workload: Workload, column: str, most: int = 200) -> list[str]:
     return [label(int(values[i])) for i in np.argsort(-count, kind="stable")[:most]]
 
 
-def _second(workload: Workload, text: str) -> int:
+def _moment(workload: Workload, text: str) -> int | str:
     stripped = text.strip()
     moment = int(stripped) if re.fullmatch(r"-?[0-9]{1,18}", stripped) else stripped
-    return second_of(moment, workload.epoch, workload.name)
+    second_of(moment, workload.epoch, workload.name)  # or it is told what is wrong
+    return moment
 
 
-def _named(workload: Workload, column: str, wanted: str) -> NDArray[np.bool_]:
+def _named(workload: Workload, column: str, wanted: str) -> str:
+    """Return the part of a condition that takes what has a name; numbers where that may not do."""
     if column != "user" and column not in workload.extra:
         raise WorkloadError(
             f"the log '{workload.name}' has no column '{column}'. Take that filter out."
         )
     codes, label = codes_by(workload, column)
-    values = np.unique(codes)
-    same = [value for value in values if label(int(value)) == wanted]
+    same = [int(code) for code in np.unique(codes) if label(int(code)) == wanted]
     if not same:
         raise WorkloadError(
             f"the log '{workload.name}' has no {column} '{wanted[:60]}'. Choose another."
         )
-    return np.isin(codes, same)
+    plain = wanted in workload.labels.get(column, ()) and " ".join(wanted.split()) == wanted
+    return f"== {wanted!r}" if plain and len(same) == 1 else f"in {same}"
 
 
 def _cores(what: str, text: str) -> int:
