@@ -96,6 +96,9 @@ def test_filters_are_joined_with_the_condition_of_the_command_line(context):
     assert "--where '(cores > 1 or user == 2) and cores <= 8'" in command_lines(state, read)
     part = replace(context, log_options={"head": 100})
     assert command_lines(state, part).startswith("# No command takes a part of a part")
+    loaded = replace(context, log_options={"load_factor": 1.2})
+    more = PageState(log="small", columns=(Column("fcfs", load=1.5),))
+    assert command_lines(more, loaded).startswith("# No command changes the load twice")
 
 
 def test_a_learned_policy_is_named_by_its_file(context):

@@ -145,8 +145,11 @@ def _no_command(state: PageState, context: Context) -> str | None:
         return "No command replays on another number of nodes."
     if state.filters and context.machine_source == "infer":
         return "No command infers the machine from more jobs than it replays."
-    if state.filters and {"head", "load_factor"} & _own_options(state, context).keys():
+    options = _own_options(state, context)
+    if state.filters and {"head", "load_factor"} & options.keys():
         return "No command takes a part of a part of the log."
+    if "load_factor" in options and any(column.load != 1.0 for column in state.columns):
+        return "No command changes the load twice."
     if _priorities(context):
         return "The command needs your --slurm-conf or --qos-priority as well."
     return None
