@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import pytest
+from llvmlite.binding import ValueRef
 from numba import int64
 from numba.core import (
     analysis,
@@ -82,6 +83,9 @@ PARTS = {
             "_reload_init",
             "_finalized",
         )
+    ),
+    "a function of LLVM can no longer be given another name": lambda: (
+        ValueRef.name.fset is not None
     ),
     "environments are no longer set by the code generator": lambda: (
         parameters(codegen.JITCPUCodegen.set_env) == ["self", "env_name", "env"]
