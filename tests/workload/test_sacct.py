@@ -1,4 +1,6 @@
 import gzip
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from queuesmith.engine import simulate
 from queuesmith.schedule.schedule import history
 from queuesmith.workload.busy import peak_cores
 from queuesmith.workload.sacct import parse_sacct, read_sacct
-from queuesmith.workload.slurm_text import duration
+from queuesmith.workload.slurm_text import date_parser, duration
 from queuesmith.workload.swf import read_swf
 from queuesmith.workload.swf_writing import write_swf
 
@@ -267,6 +269,26 @@ def test_in_a_repeated_hour_no_job_begins_before_its_submission():
     )
     jobs = parse(simple(night), timezone="Europe/Berlin")
     assert jobs.extra["real_start"].tolist() == [1200]
+
+
+@pytest.mark.parametrize("fold", [0, 1])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+def test_dates_of_one_hour_are_right_on_both_sides_of_a_clock_that_is_changed(zone, fold):
+    changes = ["2021-03-14", "2021-03-28", "2021-04-04", "2021-10-03", "2021-10-31", "2021-11-07"]
+    parse_date, own = date_parser(ZoneInfo(zone), fold), ZoneInfo(zone)
+    for begin in map(datetime.fromisoformat, changes):
+        moments = [begin + timedelta(seconds=397 * i) for i in range(60)]
+        for moment in [*moments, *reversed(moments)]:  # whichever of an hour is the first
+            truth = int(moment.replace(tzinfo=own, fold=fold).timestamp())
+            assert parse_date(moment.isoformat()) == truth
+
+
+@pytest.mark.parametrize("rest", [":60:00", ":00:60", ":1:00", ":00:0 ", ":00:00Q", ":0a:00"])
+def test_an_hour_that_is_known_lets_no_wrong_date_pass(rest):
+    parse_date = date_parser(ZoneInfo("UTC"))
+    assert parse_date("2021-03-14T07:00:01") == 1615705201
+    with pytest.raises(ValueError):
+        parse_date(f"2021-03-14T07{rest}")
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "../etc/passwd", "/etc/passwd", "a\0b"])

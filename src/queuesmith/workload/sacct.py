@@ -34,7 +34,6 @@ from queuesmith.workload.sacct_table import CODED_COLUMNS, SacctTable, sacct_tab
 from queuesmith.workload.slurm_text import (
     count,
     date_parser,
-    job_number,
     zone_of,
 )
 from queuesmith.workload.submit_lines import with_submit_lines
@@ -117,7 +116,7 @@ def parse_sacct(
     table, gone = table.where(ended), gone[ended]
     if not len(table):
         raise nothing_left(path, (steps, repeats, *unfinished))
-    submit = table.convert("submit", date_parser(zone), "a date")
+    submit = table.dates("submit", zone)
     start, early = _starts(table, submit, zone)
     epoch = int(submit[submit >= 0].min()) if (submit >= 0).any() else 0
     runtime, short = _runtime(table, start, zone)
@@ -134,11 +133,11 @@ def parse_sacct(
 
 def _starts(table: SacctTable, submit: Ints, zone: ZoneInfo) -> tuple[Ints, Change]:
     """Return when the jobs really began (-1 where unknown), never before their submission."""
-    name, rule = table.first_of("start"), "a date"
-    start = table.convert(name, date_parser(zone), rule)
+    name = table.first_of("start")
+    start = table.dates(name, zone)
     early = (start >= 0) & (start < submit)
     if early.any():
-        later = table.convert(name, date_parser(zone, fold=1), rule)
+        later = table.dates(name, zone, fold=1)
         start = np.where(early & (later >= submit), later, start)
         early = (start >= 0) & (start < submit)
     reason = "began before the submission; taken to begin with it"
@@ -154,7 +153,7 @@ def _runtime(table: SacctTable, start: Ints, zone: ZoneInfo) -> tuple[Ints, Chan
     if table.first_of("elapsedraw", "elapsed"):
         runtime = table.elapsed()
     else:
-        first, second = (table.convert("end", date_parser(zone, f), "a date") for f in (0, 1))
+        first, second = (table.dates("end", zone, fold) for fold in (0, 1))
         end = np.where(first >= start, first, second)
         runtime = np.where((start >= 0) & (end >= start), end - start, -1)
     short = (runtime == 0) & (start >= 0) & ~cancelled_first(table)
@@ -182,7 +181,7 @@ def _raw_log(
     if (start >= 0).any():
         extra["real_start"] = np.where(start >= 0, start - epoch, -1)
     log = RawLog(
-        id=table.convert(table.first_of("jobidraw", "jobid"), job_number, "a job id"),
+        id=table.ids(table.first_of("jobidraw", "jobid")),
         submit=np.where(submit >= 0, submit - epoch, -1),
         runtime=runtime,
         requested_time=table.walltime(),
@@ -211,7 +210,7 @@ def _further_columns(
     if nodes:
         extra["nodes"] = table.convert(nodes, count, "a number of nodes")
     if "jobid" in table.columns:
-        table.convert("jobid", job_number, "a job id")
+        table.ids("jobid")
         extra["jobid"] = np.array([text.strip() for text in table.columns["jobid"]], dtype=str)
         if (arrays := _arrays(table.columns["jobid"])).any():
             extra["array"] = np.where(arrays > 0, arrays, -1)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from queuesmith.workload.clean import left_in, told_cancelled
 from queuesmith.workload.sacct_table import SacctTable
-from queuesmith.workload.slurm_text import date_parser
 from queuesmith.workload.workload import Change, Ints
 
 WAITING_STATES = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
@@ -47,9 +46,13 @@ def without_repeats(table: SacctTable) -> tuple[SacctTable, Change]:
 
     Exports of neighbouring months put together hold each job twice that was there in both.
     """
-    runs = list(zip(*(table.columns[name] for name in RUN if name in table.columns), strict=True))
-    first = dict.fromkeys(runs, False)
     new = np.ones(len(table), np.bool_)
+    if any(len(set(table.columns.get(name, ()))) == len(table) for name in ("jobid", "jobidraw")):
+        runs = []  # no id stands there twice
+    else:
+        columns = (table.columns[name] for name in RUN if name in table.columns)
+        runs = list(zip(*columns, strict=True))
+    first = dict.fromkeys(runs, False)
     if len(first) < len(runs):
         for place, run in enumerate(runs):
             new[place], first[run] = not first[run], True
@@ -105,8 +108,8 @@ def cancelled_after(table: SacctTable, zone: ZoneInfo) -> Ints:
     gone = cancelled_first(table) & table.known("eligible")
     if "end" not in table.columns or not gone.any():
         return np.full(len(table), -1, np.int64)
-    submit = table.convert("submit", date_parser(zone), "a date")
-    end = table.convert("end", date_parser(zone), "a date")
+    submit = table.dates("submit", zone)
+    end = table.dates("end", zone)
     requested = table.cores(("reqcpus",), "reqtres")
     return told_cancelled(
         np.where(gone & (end > 0), end - submit, -1),

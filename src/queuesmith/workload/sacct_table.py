@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from queuesmith.workload.slurm_text import (
     LARGEST,
     UNKNOWN,
     count,
+    date_parser,
     duration,
+    job_number,
     state_of,
     tres_cores,
 )
@@ -46,6 +49,8 @@ USED_COLUMNS = (
     *("eligible", "reqmem", "reqgres", "reqnodes", "ntasks", "constraints", "flags", "nodelist"),
     *("submitline", "reservation"),
 )
+#: So many rows are divided into cells at once; of these only the columns in use stay in memory.
+_AT_ONCE = 20_000
 #: Columns that may hold the separator; the one that does must be the last.
 FREE_TEXTS = ("jobname", "constraints", "submitline")
 
@@ -70,31 +75,51 @@ class SacctTable:
         columns = {name: list(compress(rows, chosen)) for name, rows in self.columns.items()}
         return replace(self, columns=columns, lines=list(compress(self.lines, chosen)))
 
-    def convert(self, name: str | None, parse: Callable[[str], int], rule: str) -> Ints:
-        """Return a column as numbers, each distinct text parsed once; -1 where there is none."""
+    def convert(
+        self, name: str | None, parse: Callable[[str], int], rule: str, *, distinct: bool = False
+    ) -> Ints:
+        """Return a column as numbers, -1 where there is none.
+
+        Each different text is parsed once, unless they are taken to be distinct: dates and ids.
+        """
         if name is None:
             return np.full(len(self), -1, dtype=np.int64)
         texts = self.columns[name]
-        numbers: dict[str, int] = {}
         try:
-            for text in texts:
-                if text not in numbers:
-                    numbers[text] = parse(text)
+            number = parse
+            if not distinct:
+                number = {text: parse(text) for text in dict.fromkeys(texts)}.__getitem__
+            return np.fromiter(map(number, texts), dtype=np.int64, count=len(texts))
         except (ValueError, OverflowError):
-            line = self.lines[texts.index(text)]
+            line, text = next(
+                (line, text)
+                for line, text in zip(self.lines, texts, strict=True)
+                if not _parses(parse, text)
+            )
             raise WorkloadError(
                 f"line {line} of '{self.path}' has {text[:60]!r} as {name}, but that is {rule}. "
                 "Correct the line."
             ) from None
-        return np.fromiter((numbers[text] for text in texts), dtype=np.int64, count=len(texts))
+
+    def dates(self, name: str | None, zone: ZoneInfo, fold: int = 0) -> Ints:
+        """Return a column of dates as Unix seconds, -1 where there is none."""
+        return self.convert(name, date_parser(zone, fold), "a date", distinct=True)
+
+    def ids(self, name: str | None) -> Ints:
+        """Return a column of job ids as numbers."""
+        return self.convert(name, job_number, "a job id", distinct=True)
 
     def known(self, name: str) -> NDArray[np.bool_]:
         """Tell which dates of a column are known; all, where the log has no such column."""
         texts = self.columns.get(name)
         if texts is None:
             return np.ones(len(self), dtype=np.bool_)
-        known = {text: text.strip().lower() not in UNKNOWN for text in set(texts)}
-        return np.fromiter((known[text] for text in texts), np.bool_, len(texts))
+        # Nearly all are dates, which begin with a digit: they need not be looked at closely.
+        others = {text for text in texts if not "0" <= text[:1] <= "9"}
+        unknown = {text for text in others if text.strip().lower() in UNKNOWN}
+        if not unknown:
+            return np.ones(len(self), dtype=np.bool_)
+        return ~np.fromiter(map(unknown.__contains__, texts), np.bool_, len(texts))
 
     def elapsed(self) -> Ints:
         """Return the runtime that the log states, -1 where it does not."""
@@ -130,38 +155,53 @@ def sacct_table(text: str, path: AnyPath, columns: str | Sequence[str] | None) -
         What the columns are where the text has no header line; see ``read_sacct``.
     """
     rows = text.replace("\r\n", "\n").split("\n")
-    numbered = [(number, row) for number, row in enumerate(rows, 1) if row.strip()]
-    if not numbered:
+    lines = [number for number, row in enumerate(rows, 1) if row.strip()]
+    if not lines:
         raise WorkloadError(f"'{path}' has no line of text. Give the output of sacct --parsable2.")
-    first = [_plain(cell) for cell in numbered[0][1].split("|")]
+    if len(lines) < len(rows):
+        rows = [rows[number - 1] for number in lines]
+    first = [_plain(cell) for cell in rows[0].split("|")]
     if {"jobid", "jobidraw", "submit"} & set(first):
         trailing = first[-1] == ""
         names = first[:-1] if trailing else first
         # Exports that were put together have a header line each.
-        header = numbered[0][1].strip()
-        numbered = [line for line in numbered if line[1].strip() != header]
-    elif "|" not in numbered[0][1]:
+        header = rows[0].strip()
+        jobs = [row.strip() != header for row in rows]
+        rows, lines = list(compress(rows, jobs)), list(compress(lines, jobs))
+    elif "|" not in rows[0]:
         raise WorkloadError(
             f"'{path}' has no header line of sacct's: its first line "
-            f"({numbered[0][1].strip()[:60]!r}) has no '|' between columns. Export it with sacct "
+            f"({rows[0].strip()[:60]!r}) has no '|' between columns. Export it with sacct "
             "--parsable2, or name the format of the file."
         )
     elif columns is None:
         raise WorkloadError(
-            f"'{path}' has no header line (its first line is {numbered[0][1][:60]!r}), so its "
+            f"'{path}' has no header line (its first line is {rows[0][:60]!r}), so its "
             "columns are unknown. Name them with --columns, for example --columns xdmod."
         )
     else:
         names = _column_names(columns)
         trailing = len(first) == len(names) + 1 and first[-1] == ""
     _check_names(names, path)
-    cells = [_cells(row, number, names, trailing, path) for number, row in numbered]
-    used = {name: place for place, name in enumerate(names) if name in USED_COLUMNS}
-    by_column = {name: [row[place] for row in cells] for name, place in used.items()}
+    by_column: dict[str, list[str]] = {name: [] for name in names if name in USED_COLUMNS}
+    for begin in range(0, len(rows), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        cells = _cells(rows[part], lines[part], names, trailing, path)
+        for place, name in enumerate(names):
+            if name in by_column:
+                by_column[name].extend(cells[place :: len(names)])
     if "state" in by_column:
         states = {text: state_of(text) for text in set(by_column["state"])}
         by_column["state"] = [states[text] for text in by_column["state"]]
-    return SacctTable(path, by_column, [number for number, _ in numbered])
+    return SacctTable(path, by_column, lines)
+
+
+def _parses(parse: Callable[[str], int], text: str) -> bool:
+    try:
+        parse(text)
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def _plain(name: str) -> str:
@@ -210,7 +250,19 @@ def _check_names(names: list[str], path: AnyPath) -> None:
             )
 
 
-def _cells(row: str, number: int, names: list[str], trailing: bool, path: AnyPath) -> list[str]:
+def _cells(
+    rows: list[str], lines: list[int], names: list[str], trailing: bool, path: AnyPath
+) -> list[str]:
+    """Return the cells of some rows, one after the other: as many of each as there are names."""
+    between = len(names) - 1
+    if not trailing and all(row.count("|") == between and row[-1] != "\r" for row in rows):
+        return "|".join(rows).split("|")
+    numbered = zip(rows, lines, strict=True)
+    by_row = (_cells_of(row, number, names, trailing, path) for row, number in numbered)
+    return list(chain.from_iterable(by_row))
+
+
+def _cells_of(row: str, number: int, names: list[str], trailing: bool, path: AnyPath) -> list[str]:
     cells = row.rstrip("\r").split("|")
     if trailing and cells[-1] == "":
         del cells[-1]

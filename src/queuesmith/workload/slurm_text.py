@@ -32,6 +32,9 @@ _GRES = re.compile(
 )
 _TRES_CPU = re.compile(r"(?:^|,)cpu=([^,]*)")
 _JOB_ID = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]{1,15}|\[.{0,200}\]))?(?:\+[0-9]{1,15})?")
+#: What the rest of a date adds to its hour.
+_MINUTES = {f":{minute:02}": 60 * minute for minute in range(60)}
+_SECONDS = {f":{second:02}": second for second in range(60)}
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?.{0,12}")
 
 
@@ -52,9 +55,24 @@ def zone_of(timezone: str) -> ZoneInfo:
 
 
 def date_parser(zone: ZoneInfo, fold: int = 0) -> Callable[[str], int]:
-    """Return a function from a date to Unix seconds, -1 where unknown."""
+    """Return a function from a date to Unix seconds, -1 where unknown.
+
+    It remembers when each hour began, and adds minutes and seconds to that: logs hold many dates.
+    """
+    hours: dict[str, int] = {}
 
     def parse(text: str) -> int:
+        try:
+            return hours[text[:13]] + _MINUTES[text[13:16]] + _SECONDS[text[16:]]
+        except KeyError:
+            seconds = parse_slowly(text)
+        if len(text) == 19 and seconds > 0:
+            first, last = (parse_slowly(text[:13] + rest) for rest in (":00:00", ":59:59"))
+            if first > 0 and last - first == 3599:  # no clock was changed within it
+                hours[text[:13]] = first
+        return seconds
+
+    def parse_slowly(text: str) -> int:
         text = text.strip()
         if text.lower() in UNKNOWN:
             return -1
@@ -108,6 +126,8 @@ def tres_cores(text: str) -> int:
 
 def job_number(text: str) -> int:
     """Return the number of a job id; ``12_3`` and ``12+1`` belong to job 12."""
+    if len(text) <= 15 and text.isascii() and text.isdigit():
+        return int(text)
     match = _JOB_ID.fullmatch(text.strip())
     if match is None:
         raise ValueError(text)
