@@ -41,8 +41,9 @@ EXACT_FACTS = (
     "seconds",
     "lp_bound",
 )
-#: Large instances of our own: their kinds, seed (constants were chosen on another) and size.
-KINDS, SEED, SIZE = ("u_c_hihi", "u_i_hihi", "u_s_hihi"), 1, (8192, 256)
+#: Large instances of our own: their kinds, seed (constants were chosen on another) and sizes.
+KINDS, SEED = ("u_c_hihi", "u_i_hihi", "u_s_hihi"), 1
+SIZES = ((2048, 64), (4096, 128), (8192, 256))
 
 
 class Column(NamedTuple):
@@ -215,8 +216,8 @@ def _stem(column: str, name: str, *, by_time: bool) -> str:
 @cache
 def instance(name: str) -> EtcMatrix:
     """Return an instance by its name: a benchmark's, those of 1,024 x 32 with ``A.``, or ours."""
-    if name in generated_names():
-        return generate_etc(name.partition("-")[0], *SIZE, seed=SEED)
+    if (made := generated_names().get(name)) is not None:
+        return generate_etc(*made, seed=SEED)
     return read_etc(folder_of(name) / name, zero_as=ZERO_AS if _larger(name) else None)
 
 
@@ -231,9 +232,13 @@ def larger_names() -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".sol")
 
 
-def generated_names() -> list[str]:
-    """Return the names of the large instances that are generated."""
-    return [f"{kind}-seed{SEED}" for kind in KINDS]
+def generated_names() -> dict[str, tuple[str, int, int]]:
+    """Return the large instances that are generated: by name their kind, jobs and machines."""
+    return {
+        f"{kind}-{jobs}x{machines}-seed{SEED}": (kind, jobs, machines)
+        for jobs, machines in SIZES
+        for kind in KINDS
+    }
 
 
 def published(name: str, kind: str) -> float:

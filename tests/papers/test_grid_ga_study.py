@@ -90,14 +90,14 @@ def test_pieces_are_added_by_several_and_none_is_lost(tmp_path):
 
 
 def test_large_instances_are_generated_and_their_gaps_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(grid_ga_runs, "SIZE", (40, 4))
+    monkeypatch.setattr(grid_ga_runs, "SIZES", ((40, 4), (60, 4)))
     monkeypatch.setattr(grid_ga_runs, "SEED", 3)
     pieces = Pieces(tmp_path / "kept.json", seconds=0.2, exact_seconds=1.0, workers=1)
     found = [pieces.exact(name, "makespan") for name in generated_names()]
     near = sum(piece["gap_percent"] <= 1 for piece in found)
     page = Summary(pieces, [], early=[]).generated()
-    assert f"within 1 % of the proven bound on {near} of 3" in page
-    assert "| u_s_hihi-seed3 |" in page
+    assert f"within 1 % of the proven bound on {near} of 6" in page
+    assert "| u_s_hihi-60x4-seed3 |" in page
     assert "CPR" not in page
 
 
