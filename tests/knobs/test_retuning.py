@@ -52,6 +52,7 @@ def test_the_comparison_holds_a_part_of_the_log_out(busy):
     assert set(values) == {
         "self-tuning",
         "best fixed",
+        "best fixed among neighbours",
         "best fixed in hindsight",
         "first come, first served",
     }
@@ -70,6 +71,7 @@ def test_a_class_that_is_missing_in_a_window_leaves_the_knobs_alone(busy):
         ({"every": 0}, "time between turns"),
         ({"window": -1}, "window"),
         ({"margin": 2}, "margin"),
+        ({"neighbourhood": -0.1}, "neighbourhood"),
         ({"backfill": "plan"}, "there is no backfill 'plan'"),
     ],
 )
@@ -115,6 +117,7 @@ def test_the_verdict_does_not_sell_a_loss_or_chance(gain, sentence):
     rows = (
         {"policy": "self-tuning", "knobs": "3 turns", "held out": 20.0},
         {"policy": "best fixed", "knobs": "alpha=1,beta=0,gamma=-1", "held out": 20.0},
+        {"policy": "best fixed among neighbours", "knobs": "gamma=-1", "held out": 25.0},
         {"policy": "first come, first served", "knobs": "beta=1", "held out": 30.0},
     )
     assert re.search(sentence, HeldOut(rows, gain, None).verdict)
@@ -133,9 +136,36 @@ def test_the_verdict_keeps_no_setting_that_is_no_better_than_first_come(ours, pl
     rows = (
         {"policy": "self-tuning", "knobs": "3 turns", "held out": ours},
         {"policy": "best fixed", "knobs": "alpha=1", "held out": 20.0},
+        {"policy": "best fixed among neighbours", "knobs": "alpha=2", "held out": 30.0},
         {"policy": "first come, first served", "knobs": "beta=1", "held out": plain},
     )
     gain = 100 * (1 - ours / 20.0)
     verdict = HeldOut(rows, Interval(gain, None, None, 1), None).verdict
     assert sentence in verdict
     assert "Keep alpha" not in verdict and "hardly chance" not in verdict
+
+
+def test_the_verdict_keeps_one_search_where_many_do_no_better():
+    rows = (
+        {"policy": "self-tuning", "knobs": "3 turns", "held out": 10.0},
+        {"policy": "best fixed", "knobs": "alpha=1", "held out": 20.0},
+        {"policy": "best fixed among neighbours", "knobs": "gamma=-1", "held out": 9.0},
+        {"policy": "first come, first served", "knobs": "beta=1", "held out": 30.0},
+    )
+    verdict = HeldOut(rows, Interval(50.0, 40.0, 60.0, 9), None).verdict
+    assert "50.0 % better" in verdict
+    assert "the best fixed among neighbours did better than both" in verdict
+    assert "Keep gamma=-1: it needs one search" in verdict
+
+
+def test_a_turn_goes_to_what_is_good_among_its_neighbours(busy):
+    options = {"cores": 64, "every": HALF_DAY, "window": 40 * HALF_DAY}
+    alone = retune(busy, neighbourhood=0.0, **options)
+    found = retune(busy, **options)
+    assert [turn.knobs for turn in alone.turns] != [turn.knobs for turn in found.turns]
+
+
+def test_a_range_of_one_setting_is_turned_to_where_it_is_better(busy):
+    options = {"cores": 64, "every": HALF_DAY, "ranges": ["-1", "0", "-1"], "margin": 0.0}
+    found = retune(busy, initial=Knobs(1, 0, 1), **options)
+    assert found.turns[-1].knobs == Knobs(-1, 0, -1)

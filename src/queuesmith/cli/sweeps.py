@@ -252,6 +252,9 @@ def retune(
     range: Annotated[str, typer.Option(help="Settings that a search tries.")] = (
         str(RetuneOptions.ranges)
     ),
+    neighbourhood: Annotated[
+        float, typer.Option(help="How far around a setting others count for it; 0: not at all.")
+    ] = RetuneOptions.neighbourhood,
     backfill: Annotated[str, typer.Option(help="easy, list or none.")] = RetuneOptions.backfill,
     compare: Annotated[
         bool, typer.Option("--compare", help="Compare with the best fixed knobs, held out.")
@@ -283,6 +286,7 @@ def retune(
         "every": every,
         "window": window,
         "ranges": range,
+        "neighbourhood": neighbourhood,
         "workers": workers,
     }
     with progress(f"tuning {workload.name}", quiet=log.quiet) as report:

@@ -51,16 +51,21 @@ class RetuneOptions:
         The settings that a search tries; coarse, since only directions matter: 99 of them.
     margin
         By which part the recent past must become better for the knobs to be turned.
+    neighbourhood
+        How far around a setting others count for what it is worth (see ``neighbours.py``); 0 takes
+        each by itself. It and the window were chosen by ``papers/retune_constants.py``.
     """
 
     objective: str = "mean_wait"
     backfill: str = "easy"
     every: float = WEEK
-    window: float = 12 * WEEK
+    window: float = 26 * WEEK
     ranges: str | Sequence[str] = "-1:1:0.5"
     margin: float = 0.01
+    neighbourhood: float = 0.4
 
     def __post_init__(self) -> None:
         number("the time between turns", self.every, 1, 1e12, "Give for example 604800.")
         positive("the window", self.window, "Give for example 7257600.")
         number("the margin", self.margin, 0, 1, "Give for example 0.01.")
+        number("the neighbourhood", self.neighbourhood, 0, 1e6, "Give for example 0.4.")

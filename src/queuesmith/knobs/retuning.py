@@ -2,7 +2,7 @@
 
 At each turn it knows what a scheduler knows: which jobs have come, and the runtimes of those that
 have ended; a job that still runs or waits counts with its walltime. It replays the recent past
-under all settings of a coarse range and goes on with the best.
+under all settings of a coarse range and goes on with the one that is best among its neighbours.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from queuesmith.knobs.choosing import as_objective, evaluate
 from queuesmith.knobs.greedy_knapsack import backfill_mode
 from queuesmith.knobs.kernels import runs
 from queuesmith.knobs.kernels.replay import new_replay
+from queuesmith.knobs.neighbours import among_neighbours
 from queuesmith.knobs.options import SPLIT, RetuneOptions
 from queuesmith.knobs.ranges import Settings, range_texts
 from queuesmith.knobs.setting import NAMES, Knobs
@@ -40,7 +41,7 @@ Mask = NDArray[np.bool_]
 
 #: What the rows of a comparison are called.
 _OURS, _FIXED, _HINDSIGHT = "self-tuning", "best fixed", "best fixed in hindsight"
-_PLAIN = "first come, first served"
+_STEADY, _PLAIN = "best fixed among neighbours", "first come, first served"
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def retune(
     window: float = RetuneOptions.window,
     ranges: str | Sequence[str] = RetuneOptions.ranges,
     margin: float = RetuneOptions.margin,
+    neighbourhood: float = RetuneOptions.neighbourhood,
     initial: Knobs | None = None,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
@@ -106,12 +108,12 @@ def retune(
     ----------
     workload, cluster, cores
         As for ``simulate``; jobs are rigid.
-    objective, backfill, every, window, ranges, margin
+    objective, backfill, every, window, ranges, margin, neighbourhood
         As in `RetuneOptions`.
     initial
         The knobs until the first turn.
     """
-    options = RetuneOptions(objective, backfill, every, window, ranges, margin)
+    options = RetuneOptions(objective, backfill, every, window, ranges, margin, neighbourhood)
     as_objective(objective)
     Settings.parse(range_texts(ranges))
     progress_function(progress)
@@ -162,10 +164,14 @@ class _KnobTuner:
             values = evaluate(found, self.options.objective)
         except MetricError:  # a class that has no jobs in this window
             return None
-        best = found.least(values)
         exact = [repr(float(value)) for value in now.values]
-        kept = float(evaluate(self.swept(recent, exact), self.options.objective)[0])
-        if not values[best] < kept * (1 - self.options.margin):
+        kept = evaluate(self.swept(recent, exact), self.options.objective)
+        settings = np.vstack([found.settings, now.values])
+        worth = among_neighbours(
+            settings, np.concatenate([values, kept]), self.options.neighbourhood
+        )
+        best = found.least(worth[:-1])
+        if not worth[best] < worth[-1] * (1 - self.options.margin):
             return None
         return Turn(second, found.knobs(best), float(values[best]))
 
@@ -210,7 +216,7 @@ class HeldOut:
             return (
                 f"self-tuning was {self.gain.value:.1f} % better{interval_words(self.gain)} than "
                 "the best fixed setting on the held-out part. "
-                f"{self._plain_words or chance_words(self.gain)}"
+                f"{self._simpler_words or chance_words(self.gain)}"
             )
         loss = "no better than"
         if self.gain is not None and self.gain.value < 0:
@@ -219,17 +225,26 @@ class HeldOut:
         return (
             f"self-tuning was {loss} one fixed setting, found on the first part and kept. Do not "
             "use it on such a log: what was best in the recent past need not be in the weeks "
-            f"after. {self._plain_words or keep}"
+            f"after. {self._simpler_words or keep}"
         )
 
     @property
-    def _plain_words(self) -> str:
-        """What to do where nothing that was searched does better than what needs no search."""
-        plain, ours, fixed = (self._row(each)["held out"] for each in (_PLAIN, _OURS, _FIXED))
-        if plain > min(ours, fixed):
+    def _simpler_words(self) -> str:
+        """What to do where something simpler does as well as both that the verdict is about."""
+        ours, fixed, steady, plain = (
+            self._row(each)["held out"] for each in (_OURS, _FIXED, _STEADY, _PLAIN)
+        )
+        reasons = {
+            _PLAIN: (plain, "Keep that: it needs no search."),
+            _STEADY: (steady, f"Keep {self._row(_STEADY)['knobs']}: it needs one search."),
+        }
+        best = min(reasons, key=lambda name: reasons[name][0])
+        value, way_out = reasons[best]
+        if value > min(ours, fixed):
             return ""
-        side = "better than" if plain < min(ours, fixed) else "as well as the better of"
-        return f"But {_PLAIN} did {side} both there. Keep that: it needs no search."
+        side = "better than" if value < min(ours, fixed) else "as well as the better of"
+        named = best if best == _PLAIN else f"the {best}"
+        return f"But {named} did {side} both there. {way_out}"
 
     def _row(self, policy: str) -> dict[str, Any]:
         return next(row for row in self.rows if row["policy"] == policy)
@@ -244,14 +259,16 @@ def held_out(
     backfill: str = RetuneOptions.backfill,
     split: float = SPLIT,
     ranges: str | Sequence[str] = RetuneOptions.ranges,
+    neighbourhood: float = RetuneOptions.neighbourhood,
     **options: Any,
 ) -> HeldOut:
     """Compare self-tuning with fixed settings on jobs that none of them has seen.
 
-    The best fixed setting is searched on the jobs of the first part of the log and then kept; the
-    best in hindsight is searched on the second part itself, which nobody could have known. Each
-    replay covers the whole log; the parts are told apart by when a job was submitted. The longest
-    wait in seconds is that of the second part.
+    The best fixed setting is searched on the jobs of the first part of the log and then kept, once
+    by its own value and once among its neighbours, as a turn is; the best in hindsight is searched
+    on the second part itself, which nobody could have known. Each replay covers the whole log; the
+    parts are told apart by when a job was submitted. The longest wait in seconds is that of the
+    second part.
 
     Parameters
     ----------
@@ -270,10 +287,15 @@ def held_out(
             f"a split of {split:g} leaves no jobs on one side of second {border} of "
             f"'{jobs.name}'. Give another split, or a log whose jobs arrive over time."
         )
-    tuned = retune(jobs, machine, objective, backfill=backfill, ranges=ranges, **options)
+    options |= {"backfill": backfill, "ranges": ranges, "neighbourhood": neighbourhood}
+    tuned = retune(jobs, machine, objective, **options)
+    first, rest = (
+        sweep(jobs.select(part), machine, ranges, backfill=backfill) for part in (seen, ~seen)
+    )
     searched = {
-        name: _best_fixed(jobs.select(part), machine, objective, backfill, ranges)
-        for name, part in ((_FIXED, seen), (_HINDSIGHT, ~seen))
+        _FIXED: _best_fixed(first, objective),
+        _STEADY: _best_fixed(first, objective, neighbourhood),
+        _HINDSIGHT: _best_fixed(rest, objective),
     }
     schedules = {
         name: _replayed(jobs, machine, knobs, backfill) for name, knobs in searched.items()
@@ -289,11 +311,9 @@ def held_out(
     return HeldOut(tuple(rows), improvement(ours, fixed, measure), tuned)
 
 
-def _best_fixed(
-    jobs: Workload, machine: Cluster, objective: str, backfill: str, ranges: str | Sequence[str]
-) -> Knobs:
-    found = sweep(jobs, machine, ranges, backfill=backfill)
-    return found.knobs(found.least(evaluate(found, objective)))
+def _best_fixed(found: SweepResult, objective: str, neighbourhood: float = 0.0) -> Knobs:
+    values = evaluate(found, objective)
+    return found.knobs(found.least(among_neighbours(found.settings, values, neighbourhood)))
 
 
 def _replayed(jobs: Workload, machine: Cluster, knobs: Knobs, backfill: str) -> Schedule:
