@@ -4,20 +4,22 @@
 
 replays the CTC log on 430 processors under dynP, takes steps with 9 to 40 waiting jobs over the
 whole log, and solves each in a second at one-second precision with a proven bound; some of them
-also in ten seconds, and some by the paper's own model. docs/results/dynp_optimal.md keeps it.
+also in ten seconds, and some by the paper's own model. docs/results/dynp_optimal.md tells it. Each
+step is kept in one file as soon as it is solved, and not solved again.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import queuesmith as qs
+from papers.dynp_claims import claims
 from papers.dynp_model import solve_paper_model, time_scale
 from papers.kept_pieces import KeptPieces
 from papers.study import RESULTS, ROOT, data_folder, markdown
@@ -57,7 +59,6 @@ CLASSES = ((9, 14), (15, 19), (20, 24), (25, 29), (30, 34), (35, 40))
 def main() -> None:
     """Run the study and write its page."""
     asked = arguments()
-    began = time.perf_counter()
     log = qs.read(data_folder("traces") / "CTC-SP2-1996-3.1-cln.swf.gz")
     schedule = qs.simulate(log, cores=CORES, policy=POLICY)
     steps = list(snapshots(schedule, steps=asked.steps, seed=asked.seed, fewest=FEWEST, most=MOST))
@@ -65,12 +66,12 @@ def main() -> None:
     solved = [(step, by_paper(step, kept, asked)) for step in by_size(steps, asked.paper_steps)]
     if asked.pieces:
         return
-    short = study(steps, asked.seconds)
-    long = study(evenly(steps, asked.long_steps), asked.long_seconds)
+    short = study(steps, asked.seconds, kept)
+    long = study(evenly(steps, asked.long_steps), asked.long_seconds, kept)
     paper = [paper_row(step, short, found) for step, found in solved]
+    judged = [claim.row() for claim in claims(short, steps, solved)]
     scales = {step.now: time_scale(step) // 60 for step in steps}
-    minutes = (time.perf_counter() - began) / 60
-    asked.out.write_text(report(short, long, scales, paper, asked, minutes), encoding="utf-8")
+    asked.out.write_text(report(short, long, scales, paper, judged, asked), encoding="utf-8")
     asked.out.with_suffix(".svg").write_text(scatter(short), encoding="utf-8")
     print(f"wrote {asked.out}")
 
@@ -91,14 +92,18 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def study(steps: Sequence[Snapshot], seconds: float) -> GapStudy:
-    """Solve steps, so many seconds each, on one core."""
+def study(steps: Sequence[Snapshot], seconds: float, kept: KeptPieces) -> GapStudy:
+    """Solve steps, so many seconds each, on one core, or take what is kept of them."""
 
-    def tell(done: int) -> None:
-        if done % 20 == 0:
-            print(f"{done} of {len(steps)} steps of {seconds:g} s", flush=True)
+    def solved(step: Snapshot) -> GapStep:
+        def solve() -> dict[str, Any]:
+            return asdict(gap([step], objective="sldwa", seconds=seconds).steps[0])
 
-    return gap(steps, objective="sldwa", seconds=seconds, progress=tell)
+        piece = kept.piece(f"step {step.now}, {seconds:g} s", solve)
+        assert piece is not None
+        return GapStep(**piece)
+
+    return GapStudy([solved(step) for step in steps], "sldwa")
 
 
 def evenly(steps: Sequence[Snapshot], count: int) -> list[Snapshot]:
@@ -259,8 +264,8 @@ def report(
     long: GapStudy,
     scales: dict[int, int],
     paper: Sequence[dict[str, object]],
+    judged: Sequence[dict[str, object]],
     asked: argparse.Namespace,
-    minutes: float,
 ) -> str:
     """Return the whole study as Markdown."""
     best = ", ".join(f"{name.upper()} {count}" for name, count in short.best_policies().items())
@@ -274,8 +279,14 @@ def report(
 
 Made by `python -m papers.dynp_optimal --steps {asked.steps} --seconds {asked.seconds:g}
 --long-steps {asked.long_steps} --long-seconds {asked.long_seconds:g}
---paper-steps {asked.paper_steps} --paper-seconds {asked.paper_seconds:g} --seed {asked.seed}`
-in {minutes:.0f} minutes of one core, what papers/kept/dynp_optimal.json holds already not counted.
+--paper-steps {asked.paper_steps} --paper-seconds {asked.paper_seconds:g} --seed {asked.seed}`,
+which goes on from the pieces in `papers/kept/dynp_optimal.json`; on one core.
+
+## Claims
+
+{markdown(judged)}
+
+## The steps
 
 The CTC log is replayed on {CORES} processors under `{POLICY}`. Of all steps with {FEWEST} to {MOST}
 waiting jobs {len(short.steps)} were taken at random. Each has the best of FCFS, SJF and LJF ({best}

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 
@@ -49,3 +52,9 @@ def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
 
     deviation = (sum((value - mean) ** 2 for value in values) / (count - 1)) ** 0.5
     return mean, float(t.ppf(0.975, count - 1)) * deviation / count**0.5
+
+
+def rank_correlation(one: ArrayLike, other: ArrayLike) -> float:
+    """Return how well two rows of numbers agree in their order: 1 where fully, -1 where opposed."""
+    first, second = (np.argsort(np.argsort(values, kind="stable")) for values in (one, other))
+    return float(np.corrcoef(first, second)[0, 1])
