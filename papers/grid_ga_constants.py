@@ -80,7 +80,9 @@ MIXED_ON = (
     ("u_c_hihi", 1101),
     ("u_i_lolo", 1101),
 )
-WHAT = ("steps", "columns", "ends", "walks", "mixed", "annealing")
+WHAT = ("steps", "columns", "ends", "walks", "mixed", "annealing", "many")
+#: From how many machines on walks are long, and the size that this decides about.
+MANY_KINDS, MANY_SIZE = ("u_i_hihi", "u_s_hihi", "u_i_lolo", "u_c_hihi"), (2048, 64)
 #: Steps of annealing for each job of a child; no child has more than a million in all.
 ANNEALINGS = (100, 500, 2000)
 
@@ -101,6 +103,8 @@ def main() -> None:
         rows = walks(asked.kinds or WALK_KINDS, asked.seconds)
     elif asked.what == "mixed":
         rows = mixed(asked.seconds)
+    elif asked.what == "many":
+        rows = [many(kind, asked.seconds) for kind in asked.kinds or MANY_KINDS]
     elif asked.what == "annealing":
         rows = [annealing(kind, asked.seconds) for kind in asked.kinds or SMALL_KINDS]
     else:
@@ -228,6 +232,21 @@ def walked_often(bound: Bound, seconds: float, settled: float, size: int) -> flo
     run.bound, run.elite = bound, Elite(size)
     makespan._search(run, seconds)
     return gap(bound, run.incumbent.value)
+
+
+def many(kind: str, seconds: float) -> dict[str, object]:
+    """Search instances of 64 machines by short walks, and as those of more machines are."""
+    row: dict[str, object] = {"kind": kind}
+    usual = walker.MANY
+    for name, limit in (("often", MANY_SIZE[1]), ("far", MANY_SIZE[1] - 1)):
+        walker.MANY = limit
+        for seed in SEEDS:
+            matrix = generate_etc(kind, *MANY_SIZE, seed=seed)
+            request = ExactRequest(matrix, seconds, workers=1, clock=time.process_time)
+            run = makespan.minimise_makespan(request)
+            row[f"{name}, {seed}"] = f"{gap(run.bound, run.incumbent.value):.3f}"
+    walker.MANY = usual
+    return row
 
 
 def annealing(kind: str, seconds: float) -> dict[str, object]:

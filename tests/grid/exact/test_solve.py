@@ -164,7 +164,6 @@ def test_a_flowtime_too_large_to_assign_is_annealed(monkeypatch: pytest.MonkeyPa
 
 
 def test_on_many_machines_jobs_move_along_cheap_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(makespan_module, "MANY", 3)
     monkeypatch.setattr(walker, "MANY", 3)
     monkeypatch.setattr(walker, "WIDE", 0.0)
     _within(1.0, _random(400, 4), seconds=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from queuesmith.grid.exact import walker
 from queuesmith.grid.exact.bounds import lower_bound
 from queuesmith.grid.exact.run import ExactRequest, ExactRun, new_run
 from queuesmith.grid.exact.solvers import solve_cpsat, solve_mip
-from queuesmith.grid.exact.walker import MANY, Walker
 
 #: CP-SAT is asked for a proof where no more columns than this are left.
 CPSAT_COLUMNS = 1_500
@@ -45,7 +45,7 @@ def _search_seconds(run: ExactRun) -> float:
     """How long to search before the solvers begin: little where they may prove the optimum."""
     if run.matrix.times.size <= CPSAT_COLUMNS:
         return min(0.05 * run.incumbent.left, 1.0)
-    large = run.matrix.machines > (MANY if run.workers == 1 else SEVERAL)
+    large = run.matrix.machines > (walker.MANY if run.workers == 1 else SEVERAL)
     return run.incumbent.left if large else 0.5 * run.incumbent.left
 
 
@@ -53,8 +53,8 @@ def _search(run: ExactRun, seconds: float, workers: int | None = None) -> None:
     """Walk on all workers at once, sharing the best mapping every round."""
     count = run.workers if workers is None else workers
     ends = run.incumbent.spent + seconds
-    walkers = [Walker(run, place, ends, run.seed * 97 + place) for place in range(count)]
-    threads = [threading.Thread(target=walker.walk) for walker in walkers[1:]]
+    walkers = [walker.Walker(run, place, ends, run.seed * 97 + place) for place in range(count)]
+    threads = [threading.Thread(target=each.walk) for each in walkers[1:]]
     for thread in threads:
         thread.start()
     walkers[0].walk()

@@ -22,7 +22,7 @@ WALKS = (
 )
 #: With more machines than this, and a gap above that after the first part of the time, jobs move
 #: along cheap columns for the second part; below, pairs of machines do well.
-MANY, WIDE, FIRST, SECOND = 64, 0.005, 0.1, 0.7
+MANY, WIDE, FIRST, SECOND = 48, 0.005, 0.1, 0.7
 #: But for many machines, a walk that finds nothing better in so many seconds ends, and the next
 #: begins from two of the best mappings mixed.
 SETTLED = 0.15
