@@ -20,6 +20,13 @@ def test_without_reach_each_stands_by_itself():
     assert np.array_equal(among_neighbours(AXES, values, 0.0), values)
 
 
+@pytest.mark.parametrize("reach", [1e-300, 1e-20, 1e-3])
+def test_hardly_any_reach_is_as_none(reach):
+    random = np.random.default_rng(6)
+    settings, values = random.normal(size=(20, 3)), random.random(20)
+    assert among_neighbours(settings, values, reach) == pytest.approx(values, rel=0.05)
+
+
 def test_a_lonely_lucky_value_loses_to_a_good_region():
     angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     settings = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(60)])

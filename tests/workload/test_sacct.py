@@ -283,6 +283,13 @@ def test_dates_of_one_hour_are_right_on_both_sides_of_a_clock_that_is_changed(zo
             assert parse_date(moment.isoformat()) == truth
 
 
+def test_dates_with_spaces_around_are_read_as_ever():
+    parse_date = date_parser(ZoneInfo("UTC"))
+    for text in (" 2021-03-14T07:00  ", "2021-03-14T07:00Z  ", "2021-03-14T08:00+01"):
+        assert parse_date(text) == 1615705200
+    assert parse_date("2021-03-14T07:00:05") == 1615705205
+
+
 @pytest.mark.parametrize("rest", [":60:00", ":00:60", ":1:00", ":00:0 ", ":00:00Q", ":0a:00"])
 def test_an_hour_that_is_known_lets_no_wrong_date_pass(rest):
     parse_date = date_parser(ZoneInfo("UTC"))

@@ -14,8 +14,9 @@ from queuesmith.knobs.bags import Floats
 
 #: So many settings are compared with all others at once, so that a fine range fits into the memory.
 _BLOCK = 1024
-#: Directions that agree to so many digits are one.
-_DIGITS = 9
+#: Directions that agree to so many digits are one, and the cosine of one with itself is 1 but for
+#: rounding.
+_DIGITS, _ROUNDING = 9, 1e-12
 
 
 def among_neighbours(settings: Floats, values: Floats, reach: float) -> Floats:
@@ -44,7 +45,9 @@ def among_neighbours(settings: Floats, values: Floats, reach: float) -> Floats:
     result = values.copy()
     for begin in range(0, len(values), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        weights = np.exp((directions[block] @ directions[counted].T - 1) / reach)
+        apart = 1 - directions[block] @ directions[counted].T
+        apart[apart < _ROUNDING] = 0.0
+        weights = np.exp(-apart / reach)
         result[block] = low + weights @ above / weights.sum(axis=1)
     return np.where(finite, result, values)
 

@@ -66,7 +66,7 @@ def date_parser(zone: ZoneInfo, fold: int = 0) -> Callable[[str], int]:
             return hours[text[:13]] + _MINUTES[text[13:16]] + _SECONDS[text[16:]]
         except KeyError:
             seconds = parse_slowly(text)
-        if len(text) == 19 and seconds > 0:
+        if seconds > 0 and text[13:16] in _MINUTES and text[16:] in _SECONDS:
             first, last = (parse_slowly(text[:13] + rest) for rest in (":00:00", ":59:59"))
             if first > 0 and last - first == 3599:  # no clock was changed within it
                 hours[text[:13]] = first
