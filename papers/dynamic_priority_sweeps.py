@@ -201,11 +201,12 @@ def figure_6_claims(found: SweepResult) -> list[Claim]:
     """Return what the paper says of figure 6 beside what all settings cost."""
     quickest = found.costs[np.lexsort((found.costs[:, 3], found.costs[:, 4]))[0]]
     least, greatest = found.costs.min(axis=0), found.costs.max(axis=0)
+    has_c = not np.isnan(found.costs[0, list(COSTS).index("C")])
     return [
         Claim(
             "all schedules of 50 jobs take 30 s (section 4.3)",
             f"{found.replays:,} of {len(found):,} settings are replayed, in seconds: see figure 6",
-            True,
+            found.seconds < 30,
             "the others are proven equal to one that was",
         ),
         Claim(
@@ -216,8 +217,9 @@ def figure_6_claims(found: SweepResult) -> list[Claim]:
         ),
         Claim(
             "class C has no jobs; E_f of class A just above 1 (figure 6)",
-            f"class C has jobs; A is {least[0]:.2f} to {greatest[0]:.2f}, with allocated cores",
-            False,
+            f"class C has {'jobs' if has_c else 'none'}; A is {least[0]:.2f} to "
+            f"{greatest[0]:.2f}, with allocated cores",
+            not has_c and bool(least[0] < 1.1),
             "by the averages of these 50 jobs; the paper's classes cannot be had from its text",
         ),
     ]

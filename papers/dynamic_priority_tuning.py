@@ -62,6 +62,8 @@ def text(kept: KeptPieces) -> str:
         rows.append(_row(log, objective, now, before))
         changes[log].append((_against_fixed(now), _against_fixed(before)))
     others = [pair for log, pairs in changes.items() if log != INTREPID for pair in pairs]
+    if not others or len(changes[INTREPID]) < len(OBJECTIVES):
+        return "## Knobs that tune themselves\n\nNot made yet.\n"
     on_others, then = (_against_words(each) for each in zip(*others, strict=True))
     every = [pair for pairs in changes.values() for pair in pairs]
     better = sum(pair[0] < pair[1] for pair in every)
@@ -77,7 +79,8 @@ Whole logs, EASY; knobs searched anew every week among 99 settings, on a window 
 (`queuesmith retune --compare`). Fixed settings are searched on the first half of a log and judged
 on the second, which they have not seen; hindsight is searched on the second half itself. Changes
 are against the best fixed setting, on the second half, below 0 is better, with the 95 % range where
-the weeks of that half are redrawn. The last two columns tell the price: the longest wait.
+the weeks of that half are redrawn. The last two columns tell the price: the longest wait. A row
+that is missing was not run.
 
 {markdown(rows)}
 

@@ -206,8 +206,8 @@ chance; with three swaps of ten instead of one it is 0.95 and 0.96 %.
 
 From 49 machines on `exact` walks so, before from 65: on 2,048 x 64 (`many`, 30 s of one worker, two
 each of `u_i_hihi`, `u_s_hihi`, `u_i_lolo` and `u_c_hihi`) it ends 0.538 % above the bound, by
-short walks 0.686 %, and is better on 7 of 8. `u_i_hihi` of that size in the table below was 1.055 %
-before.
+short walks 0.686 %, and is better on 7 of 8. In the table below `u_i_hihi` of that size was 1.055 %
+before, which led to this trial, `u_s_hihi` 0.584 % and `u_c_hihi` 0.130 %.
 
 What was measured after that, once each, with next to nothing else to do, and stands in the tables:
 the twelve, 0.227 % and 12 of 12 at or below MS, after 0.248 % and 9 by one long walk; and all of
