@@ -2,6 +2,7 @@
 
     python -m papers.multicluster_constants queues
     python -m papers.multicluster_constants weights
+    python -m papers.multicluster_constants beams --seconds 6
 
 `queues` prints how often FPFS is the best of the paper's six heuristics, or as good, on queues of
 kind `matching`, and SJF on those of kind `small-first`, for some lengths of their jobs: `WIDE`,
@@ -10,18 +11,22 @@ and, as the paper wants, within 6 % of `oas`; of two such, those whose jobs are 
 `weights` prints, for some weights of the last end and of what a plan takes of the nodes, by how
 much `oas` changes the mean wait and the makespan against the best of the paper's six heuristics on
 each stream. `LAST_END` and `TAKEN` in `queuesmith.federation.exact.rolling` are the pair with the
-fewest streams whose makespan is longer, at no worse a wait.
+fewest streams whose makespan is longer, at no worse a wait. `beams` changes the constants of beams
+and annealing (`queuesmith.federation.exact.searchers`) one by one and prints how far above the
+bound one thread ends; let nothing else run beside it, since the clock ends each search.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+from statistics import fmean
+from unittest.mock import patch
 
 from papers.multicluster_runs import FEDERATION, LOADS, PAPER_HEURISTICS, STREAM_JOBS
-from papers.study import markdown
+from papers.study import markdown, mean_and_half
 from queuesmith.federation import FederationJobs, PlaceOptions
-from queuesmith.federation.exact import rolling, solve_oas
+from queuesmith.federation.exact import oas, rolling, searchers, solve_oas
 from queuesmith.federation.heuristics import place_by_heuristic
 from queuesmith.federation.model import generate
 from queuesmith.federation.model.generate import generate_queue, with_arrivals
@@ -35,13 +40,61 @@ STEPS = 2000
 #: `small-first` over narrow ones.
 QUEUE_SEEDS, SOLVED = range(5000, 5150), 10
 NARROWS, SHORTS = ((0.3, 0.6), (0.4, 0.6), (0.5, 0.7), (0.7, 0.95)), (0.2, 0.3, 0.4, 0.6)
+#: Queues for beams, by their number of jobs, and the constants of `searchers` that are changed.
+BEAM_JOBS, BEAM_SEEDS = (12, 20, 40, 100), range(6000, 6003)
+BEAM_CHANGES: tuple[tuple[str, object], ...] = (
+    ("WIDTH", searchers.WIDTH),  # as it is
+    ("WIDTH", 4),
+    ("WIDTH", 64),
+    ("BIASES", (0.0,)),
+    ("BIASES", (0.1, 0.05)),
+    ("DISTURBANCE", 0.1),
+    ("DISTURBANCE", 0.6),
+    ("ANNEALING_SHARE", 0.1),
+    ("ANNEALING_SHARE", 1.0),
+)
 
 
 def main() -> None:
     """Try what was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("queues", "weights"))
-    print(markdown(queues() if parser.parse_args().what == "queues" else weights()))
+    parser.add_argument("what", choices=("queues", "weights", "beams"))
+    parser.add_argument("--seconds", type=float, default=6.0, help="of one search for beams")
+    asked = parser.parse_args()
+    if asked.what == "beams":
+        print(markdown(beams(asked.seconds)))
+    else:
+        print(markdown(queues() if asked.what == "queues" else weights()))
+
+
+def beams(seconds: float) -> list[dict[str, object]]:
+    """Search each queue under each change in turn, so that a busy hour meets all alike."""
+    oas.OTHER_SEARCH = 1.0  # no prover: only what beams and annealing find
+    queues = [
+        generate_queue("general", jobs, seed=seed) for jobs in BEAM_JOBS for seed in BEAM_SEEDS
+    ]
+    gaps: dict[tuple[str, object], list[float]] = {}
+    for queue, change in itertools.product(queues, BEAM_CHANGES):
+        gaps.setdefault(change, []).append(beam_gap(queue, *change, seconds))
+        print(queue.name, change, gaps[change][-1], flush=True)
+    base = gaps[BEAM_CHANGES[0]]
+    rows: list[dict[str, object]] = []
+    for (name, value), found in gaps.items():
+        more, half = mean_and_half([a - b for a, b in zip(found, base, strict=True)])
+        by_jobs = {
+            f"{jobs} jobs, gap %": f"{fmean(found[k * len(BEAM_SEEDS) :][: len(BEAM_SEEDS)]):.3f}"
+            for k, jobs in enumerate(BEAM_JOBS)
+        }
+        row: dict[str, object] = {"what": f"{name} = {value}", **by_jobs}
+        rows.append(row | {"points more": f"{more:.3f} ± {half:.3f}"})
+    return rows
+
+
+def beam_gap(queue: FederationJobs, name: str, value: object, seconds: float) -> float:
+    """Return how far above its bound a search with one changed constant ends, in per cent."""
+    with patch.object(searchers, name, value):
+        found = solve_oas(FEDERATION, queue, seconds=seconds, workers=1)
+    return 100 * (last_end(found) / (found.lower_bound or 1) - 1)
 
 
 def queues() -> list[dict[str, object]]:
