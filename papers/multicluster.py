@@ -88,8 +88,8 @@ How far the plans were from proven: {summary.plan_gaps()}.
 
 The slot model solved to its end (see [how](../federation_exact.md#the-slot-model)); the loss is
 that of its placement, at true times, against the optimum without slots. *HiGHS* is the paper's MIP
-in {asked.mip_seconds:g} s, on the first workload; it takes no start solution from us, since SciPy
-has no way to hand one over, but its deadline is that of the best heuristic.
+in {asked.mip_seconds:g} s, on the first workload. It begins with the best heuristic's placement,
+started anew with slots, whose end is also its deadline.
 
 {summary.slots()}
 

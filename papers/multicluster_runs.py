@@ -10,7 +10,7 @@ from typing import Any
 from papers.kept_pieces import KeptPieces
 from queuesmith.federation import FederationJobs, PlaceOptions
 from queuesmith.federation.exact import best_in_slots, solve_oas, solve_slots
-from queuesmith.federation.exact.slots import slot_seconds, slotted_heuristic
+from queuesmith.federation.exact.slots import slot_seconds, slots_until, slotted_heuristic
 from queuesmith.federation.heuristics import ALLOCATIONS, HEURISTICS, place_by_heuristic
 from queuesmith.federation.model.generate import (
     generate_queue,
@@ -23,6 +23,7 @@ from queuesmith.federation.online import replay
 from queuesmith.schedule import Schedule
 from queuesmith.schedule.verify import verify
 from queuesmith.solving.libraries import solver_library
+from queuesmith.solving.mixed_model import HIGHS
 
 #: Section 4.1: slots of 15 to 250 per cent of the mean base time.
 SLOT_PERCENTS = (15, 20, 30, 40, 50, 75, 100, 150, 200, 250)
@@ -66,14 +67,18 @@ class Pieces:
         def solve() -> dict[str, Any]:
             queue = slot_queue(0)
             size = slot_seconds(queue, percent)
+            start = slotted_heuristic(FEDERATION, queue, size)
             found = verify(solve_slots(FEDERATION, queue, slot=size, seconds=seconds))
             return {
                 "makespan": last_end(found),
                 "seconds": round(found.seconds or 0.0, 1),
                 "status": found.facts["slot_status"],
+                "start": int(slots_until(start, size).max()),
+                "slots": found.facts["slots"],
+                "bound": found.facts["slot_bound"],
             }
 
-        return self._piece(f"mip {percent} % {seconds:g} s", solve)
+        return self._piece(f"mip started {percent} % {seconds:g} s", solve)
 
     def small_mip(self, percent: int, seed: int) -> dict[str, Any] | None:
         """Return how long HiGHS takes for a small queue, in seconds of the processor."""
@@ -81,14 +86,14 @@ class Pieces:
         def solve() -> dict[str, Any]:
             queue = generate_queue("general", SMALL_JOBS, seed=seed)
             size = slot_seconds(queue, percent)
-            solver_library("scipy.optimize")
+            solver_library(HIGHS)
             slotted_heuristic(FEDERATION, queue, size)  # loading takes none of the time
             began = time.process_time()
             found = verify(solve_slots(FEDERATION, queue, slot=size, seconds=SMALL_SECONDS))
             took = time.process_time() - began
             return {"cpu_seconds": round(took, 3), "status": found.facts["slot_status"]}
 
-        return self._piece(f"small mip {SMALL_JOBS} jobs {percent} % seed {seed}", solve)
+        return self._piece(f"small mip started {SMALL_JOBS} jobs {percent} % seed {seed}", solve)
 
     def slots(self, percent: int, seed: int) -> dict[str, Any] | None:
         """Return the slot model solved to its end, for one slot size and workload."""

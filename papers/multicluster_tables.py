@@ -89,6 +89,7 @@ class Summary:
                     "proven": f"{sum(p['proven'] for p in found)} of {len(found)}",
                     "HiGHS s": "-" if mip is None else mip["seconds"],
                     "HiGHS": "-" if mip is None else mip["status"],
+                    "its slots": "-" if mip is None else _of_highs(mip, found),
                 }
             )
         return markdown(rows)
@@ -287,6 +288,13 @@ def _ended(found: dict[int, dict[str, Any] | None]) -> dict[int, float]:
 
 def _there(found: Any) -> list[dict[str, Any]]:
     return [piece for piece in found if piece is not None]
+
+
+def _of_highs(mip: dict[str, Any], solved: list[dict[str, Any]]) -> str:
+    """Say how many slots HiGHS began with, came to and proved, and how few there can be."""
+    proven = "nothing" if mip["bound"] is None else f"{mip['bound']:.0f}"
+    fewest = f"; {solved[0]['slots']} are the fewest" if solved else ""
+    return f"{mip['start']} at first, {mip['slots']} at last, {proven} proven{fewest}"
 
 
 def _interval(values: Sequence[float]) -> str:

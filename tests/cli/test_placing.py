@@ -65,9 +65,9 @@ def test_a_report_shows_one_placement_or_several(run, paper, tmp_path):
 def test_a_row_of_slots_says_when_it_is_a_heuristic_s(run, paper):
     words = ["--methods", "slots,fcfs", "--seconds", "0.001", "--format", "csv"]
     rows = list(csv.DictReader(run("place", "compare", *paper, *words).out.splitlines()))
-    assert "HiGHS: time is up, no placement found; this is" in rows[0]["note"]
+    assert "HiGHS: time is up, nothing shorter found; this is" in rows[0]["note"]
     assert rows[0]["method"].endswith(", in slots")
-    assert rows[0]["status"] == "time is up, no placement found"
+    assert rows[0]["status"] == "time is up"
     assert (rows[1]["method"], rows[1]["note"]) == ("fcfs", "")
     shown = run("place", "compare", *paper, *words[:4])
     assert "note: " in shown.err

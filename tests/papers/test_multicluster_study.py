@@ -86,7 +86,7 @@ def test_the_law_of_the_solving_time_is_told_from_runs_that_ended(pieces):
             seconds = (1 + seed) * 3.0 ** (100 / percent)
             status = "optimal" if percent > 50 else "time is up"
             made = {"cpu_seconds": seconds, "status": status}
-            pieces.kept.add(f"small mip 3 jobs {percent} % seed {seed}", made)
+            pieces.kept.add(f"small mip started 3 jobs {percent} % seed {seed}", made)
     claims = Summary(pieces, 2, 20).claims()
     assert "2 queues of 3 jobs, 4 to 4 slot sizes each" in claims
     assert "explains 100 % of the variance" in claims

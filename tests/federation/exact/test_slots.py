@@ -7,9 +7,18 @@ from queuesmith.base.errors import UsageError
 from queuesmith.federation import Federation, FederationJobs
 from queuesmith.federation.exact import slot_model as slot_module
 from queuesmith.federation.exact.oas import solve_oas
-from queuesmith.federation.exact.slots import best_in_slots, slot_seconds, slots_until, solve_slots
+from queuesmith.federation.exact.slot_model import SlotModel
+from queuesmith.federation.exact.slots import (
+    best_in_slots,
+    slot_seconds,
+    slots_until,
+    slotted_heuristic,
+    solve_slots,
+)
 from queuesmith.federation.methods import place
 from queuesmith.federation.model.generate import generate_queue, paper_federation, paper_queue
+from queuesmith.federation.model.placed import last_end, task_nodes
+from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.options import PlaceOptions
 from queuesmith.schedule.verify import verify
 from tests.federation.every_plan import shortest_makespan, tiny_queues
@@ -40,6 +49,38 @@ def test_the_mip_and_the_search_need_the_same_number_of_slots(
     assert round(mip.facts["slot_bound"]) == best.facts["slots"] == best.facts["slot_bound"]
     assert best.makespan >= least
     assert slots_until(best, 7).max() == best.facts["slots"]
+
+
+@settings(max_examples=8)
+@given(tiny_queues())
+def test_a_schedule_in_slots_is_a_solution_to_begin_with(
+    queue: tuple[Federation, FederationJobs],
+) -> None:
+    federation, jobs = queue
+    assume(shortest_makespan(federation, jobs) is not None)
+    start = slotted_heuristic(federation, jobs, 7)
+    whole = SlotModel(federation, jobs, 7, int(slots_until(start, 7).max()))
+    values, model = whole.encode(start), whole.model
+    assert (values <= model.upper).all()
+    for row, low, high in zip(model.rows, model.low, model.high, strict=True):
+        total = sum(factor * values[variable] for variable, factor in row.items())
+        assert low - 1e-9 <= total <= high + 1e-9
+    assert values[whole.span[0]] == whole.theta
+
+
+def test_what_it_begins_with_is_made_shorter() -> None:
+    federation, jobs = paper_federation(), generate_queue("general", 2, seed=1)
+    size = slot_seconds(jobs, 200)
+    short = slotted_heuristic(federation, jobs, size)
+    late = slots_until(short, size).max() * size
+    start = as_schedule(
+        federation, jobs, short.start + late, short.end + late, task_nodes(short), "late"
+    )
+    model = SlotModel(federation, jobs, size, int(slots_until(start, size).max()))
+    found = model.solve(start, seconds=60)
+    assert found.status == "optimal"
+    assert found.bound == pytest.approx(slots_until(short, size).max())
+    assert last_end(found.schedule) < last_end(start)
 
 
 def test_jobs_start_with_slots_and_oas_is_never_longer() -> None:
@@ -89,7 +130,7 @@ def test_a_slot_of_no_size_is_refused() -> None:
 def test_a_count_of_nodes_stops_the_slot_model_the_same_each_time() -> None:
     federation, jobs = paper_federation(), generate_queue("general", 3, seed=1)
     found = [
-        solve_slots(federation, jobs, slot=slot_seconds(jobs, 300), nodes=nodes)
+        solve_slots(federation, jobs, slot=slot_seconds(jobs, 250), nodes=nodes)
         for nodes in (1, 1, 100_000)
     ]
     assert found[0].start.tolist() == found[1].start.tolist()

@@ -8,11 +8,9 @@ the bandwidth it uses on a link in a slot. Slots are numbered from 1, as in the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from queuesmith.base.errors import UsageError
 from queuesmith.base.words import so_many
@@ -21,10 +19,11 @@ from queuesmith.federation.model.equations import link_use
 from queuesmith.federation.model.federation import Federation
 from queuesmith.federation.model.fitting import LINK_TOLERANCE
 from queuesmith.federation.model.jobs import FederationJobs
+from queuesmith.federation.model.placed import job_nodes
 from queuesmith.federation.model.placing import as_schedule
 from queuesmith.federation.model.time_cost import durations_by_level
 from queuesmith.schedule import Schedule
-from queuesmith.solving.libraries import solver_library
+from queuesmith.solving.mixed_model import MixedModel
 
 #: Models with more variables than this are not begun.
 MOST_VARIABLES = 400_000
@@ -33,30 +32,18 @@ MOST_VARIABLES = 400_000
 class SlotSolution(NamedTuple):
     """What HiGHS found."""
 
-    schedule: Schedule | None
+    schedule: Schedule
     status: str
     bound: float | None  # on the makespan of the model, in slots
 
 
-@dataclass
-class _Rows:
-    """Constraints, gathered term by term: low <= sum of value * variable <= high."""
+class _LinkUse(NamedTuple):
+    """What a job uses of a link: by the count of its tasks on these nodes, in each slot."""
 
-    row: list[int] = field(default_factory=list)
-    column: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
-    low: list[float] = field(default_factory=list)
-    high: list[float] = field(default_factory=list)
-
-    def add(self, *terms: tuple[float, Any], low: float = -np.inf, high: float = np.inf) -> None:
-        """Add a constraint; each term is a factor and one variable or several."""
-        for factor, variables in terms:
-            flat = np.ravel(variables).tolist()
-            self.row += [len(self.low)] * len(flat)
-            self.column += flat
-            self.value += [factor] * len(flat)
-        self.low.append(low)
-        self.high.append(high)
+    nodes: Ints
+    tasks: Ints  # the variables N, from no task on
+    load: Floats  # of each count, in shares of the bandwidth
+    use: Ints  # the variables BW
 
 
 class SlotModel:
@@ -76,10 +63,9 @@ class SlotModel:
         self.federation, self.jobs, self.size, self.theta = federation, jobs, size, theta
         self.seconds = durations_by_level(federation, jobs)
         self.slots: Ints = -(-self.seconds // size)  # whole slots of each job at each level
-        self.variables = 0
-        self.whole: list[NDArray[np.bool_]] = []
-        self.upper: list[Floats] = []
-        self.rows = _Rows()
+        self.level: Ints = np.searchsorted(-federation.levels, -federation.node_power)
+        self.model = MixedModel()
+        self.links: list[list[_LinkUse]] = [[] for _ in range(len(jobs))]
         self._name_variables()
         for job in range(len(jobs)):
             self._place(job)
@@ -91,19 +77,14 @@ class SlotModel:
 
     def _new(self, *shape: int, whole: bool = True, upper: float = 1.0) -> Ints:
         """Number so many variables from 0 up (eq. 23)."""
-        count = int(np.prod(shape))
-        numbers = np.arange(self.variables, self.variables + count).reshape(shape)
-        self.variables += count
-        if self.variables > MOST_VARIABLES:
+        if len(self.model.upper) + np.prod(shape) > MOST_VARIABLES:
             raise UsageError(
                 f"the slot model of {so_many(len(self.jobs), 'job')} on "
                 f"{so_many(self.federation.nodes, 'node')} has more than {MOST_VARIABLES:,} "
                 f"variables in {so_many(self.theta, 'slot')}. Use larger slots, or the method "
                 "'oas'."
             )
-        self.whole.append(np.full(count, whole))
-        self.upper.append(np.full(count, upper))
-        return numbers
+        return self.model.new(*shape, whole=whole, upper=upper)
 
     def _name_variables(self) -> None:
         count, nodes = len(self.jobs), self.federation.nodes
@@ -119,21 +100,22 @@ class SlotModel:
 
     def _place(self, job: int) -> None:
         """Nodes of a job: equations 11 to 13, and its slowest power, equation 3."""
-        add, tasks = self.rows.add, float(self.jobs.tasks[job])
+        add, tasks = self.model.add, float(self.jobs.tasks[job])
         add((1, self.z[job]), low=tasks, high=tasks)  # eq. 12
         add((1, self.w[job]), low=1, high=1)
         for node in range(self.federation.nodes):
             mine, here = self.z[job, node], self.x[job, node]
             add((1, mine), (-1, here), high=0)  # eq. 11: Z is not 1 without an X
-            level = int(np.searchsorted(-self.federation.levels, -self.federation.node_power[node]))
-            add((1, mine), (-1, self.w[job, level:]), high=0)  # eq. 3: no node is slower than W
+            add(
+                (1, mine), (-1, self.w[job, self.level[node] :]), high=0
+            )  # eq. 3: no node is slower than W
             for slot in range(self.theta):
                 add((1, here[slot]), (-1, mine), high=0)  # eq. 11: Z is at least each X
                 add((tasks, here[slot]), (-1, self.x[job, :, slot]), high=0)  # eq. 13
 
     def _time(self, job: int) -> None:
         """Slots of a job: equations 14 to 20, and the objective, equation 9."""
-        add, tasks = self.rows.add, float(self.jobs.tasks[job])
+        add, tasks = self.model.add, float(self.jobs.tasks[job])
         number = np.arange(1, self.theta + 1)
         add((1, self.y[job]), low=1, high=1)  # eq. 15
         starts = [(float(t), self.y[job, t - 1]) for t in number]
@@ -156,7 +138,7 @@ class SlotModel:
     def _share_nodes(self) -> None:
         for node in range(self.federation.nodes):
             for slot in range(self.theta):
-                self.rows.add((1, self.x[:, node, slot]), high=1)  # eq. 10
+                self.model.add((1, self.x[:, node, slot]), high=1)  # eq. 10
 
     def _share_links(self) -> None:
         """Equations 4, 21 and 22, with N in place of the product of equation 4."""
@@ -172,7 +154,7 @@ class SlotModel:
             for place, job in enumerate(talks):
                 self._use_link(job, link, bandwidth, use[place])
             for slot in range(self.theta):
-                self.rows.add((1, use[:, slot]), high=1 + LINK_TOLERANCE)  # eq. 21 and 22
+                self.model.add((1, use[:, slot]), high=1 + LINK_TOLERANCE)  # eq. 21 and 22
 
     def _use_link(self, job: int, link: int, bandwidth: float, use: Ints) -> None:
         """The share of a link's bandwidth that a job uses in each slot (eq. 4)."""
@@ -180,46 +162,55 @@ class SlotModel:
         tasks = int(self.jobs.tasks[job])
         most = min(tasks, len(nodes))
         count = self._new(most + 1)
-        self.rows.add((1, count), low=1, high=1)
+        self.model.add((1, count), low=1, high=1)
         here = [(-float(number), count[number]) for number in range(1, most + 1)]
-        self.rows.add((1, self.z[job, nodes]), *here, low=0, high=0)
+        self.model.add((1, self.z[job, nodes]), *here, low=0, high=0)
         share = link_use(tasks, float(self.jobs.task_bandwidth[job]), np.arange(most + 1))
+        self.links[job].append(_LinkUse(nodes, count, share / bandwidth, use))
         for number in np.flatnonzero(share):
             load = float(share[number]) / bandwidth
             for slot in range(self.theta):
                 running = (load / tasks, self.x[job, :, slot])  # 1 or 0 tasks-fold, by eq. 13
-                self.rows.add((load, count[number]), running, (-1, use[slot]), high=load)
+                self.model.add((load, count[number]), running, (-1, use[slot]), high=load)
 
     # -- solving and reading -------------------------------------------------------------------
 
-    def solve(self, seconds: float, nodes: int | None = None) -> SlotSolution:
-        """Let HiGHS minimise the makespan in slots for so many seconds, or nodes of its tree."""
-        optimize, sparse = solver_library("scipy.optimize"), solver_library("scipy.sparse")
-        rows = self.rows
-        matrix = sparse.csr_matrix(
-            (rows.value, (rows.row, rows.column)), shape=(len(rows.low), self.variables)
-        )
-        cost = np.zeros(self.variables)
-        cost[self.span] = 1.0
-        found = optimize.milp(
-            cost,
-            constraints=optimize.LinearConstraint(matrix, rows.low, rows.high),
-            integrality=np.concatenate(self.whole).astype(np.int64),
-            bounds=optimize.Bounds(0.0, np.concatenate(self.upper)),
-            options={"time_limit": seconds} if nodes is None else {"node_limit": nodes},
+    def solve(self, start: Schedule, seconds: float, nodes: int | None = None) -> SlotSolution:
+        """Let HiGHS minimise the makespan in slots for so many seconds, or nodes of its tree.
+
+        It begins with a schedule whose jobs start with slots.
+        """
+        found = self.model.minimise(
+            int(self.span[0]), start=self.encode(start), seconds=seconds, nodes=nodes
         )
         over = "time is up" if nodes is None else f"{so_many(nodes, 'node is', 'nodes are')} up"
-        status = "optimal" if found.status == 0 else over
-        if found.x is None:
-            return SlotSolution(None, f"{status}, no placement found", found.mip_dual_bound)
-        return SlotSolution(self._decode(found.x), status, found.mip_dual_bound)
+        status = "optimal" if found.optimal else over
+        return SlotSolution(self._decode(found.values), status, found.bound)
+
+    def encode(self, schedule: Schedule) -> Floats:
+        """Return the value of each variable in a schedule whose jobs start with slots."""
+        values = np.zeros(len(self.model.upper))
+        first = schedule.start // self.size
+        for job, nodes in enumerate(job_nodes(schedule)):
+            slowest = self.level[nodes].max()
+            held = slice(first[job], first[job] + self.slots[job, slowest])
+            values[self.z[job, nodes]] = 1
+            values[self.x[job, nodes, held]] = 1
+            values[self.y[job, held.start]] = 1
+            values[self.w[job, slowest]] = 1
+            values[self.s[job]], values[self.f[job]] = held.start, held.stop
+            for link in self.links[job]:
+                here = np.count_nonzero(np.isin(link.nodes, nodes))
+                values[link.tasks[here]] = 1
+                values[link.use[held]] = link.load[here]
+        values[self.span] = values[self.f].max()
+        return values
 
     def _decode(self, values: Floats) -> Schedule:
         """Jobs start with their slot, and end when their time is over."""
         on_node = values[self.z] > 0.5
         start = (values[self.y].argmax(axis=1) * self.size).astype(np.int64)
-        level = np.searchsorted(-self.federation.levels, -self.federation.node_power)
-        slowest = np.where(on_node, level, -1).max(axis=1)
+        slowest = np.where(on_node, self.level, -1).max(axis=1)
         end = start + self.seconds[np.arange(len(self.jobs)), slowest]
         nodes = np.concatenate([np.flatnonzero(row) for row in on_node])
         return as_schedule(self.federation, self.jobs, start, end, nodes, "slots")

@@ -32,6 +32,8 @@ from queuesmith.federation.model.placed import last_end
 from queuesmith.federation.options import PlaceOptions
 from queuesmith.federation.replay.kernels.heuristic import run_heuristic
 from queuesmith.schedule import Schedule
+from queuesmith.solving.libraries import solver_library
+from queuesmith.solving.mixed_model import HIGHS
 
 
 def slots(
@@ -63,8 +65,9 @@ def solve_slots(
 ) -> Schedule:
     """Place a queue by the paper's MIP, and return it with its true times.
 
-    Jobs start with a slot and end when they truly end. The deadline (theta) is the end of the best
-    heuristic's placement in slots, which is also the result where HiGHS finds nothing shorter.
+    Jobs start with a slot and end when they truly end. HiGHS begins with the best heuristic's
+    placement in slots. Its end is the deadline (theta), and it is the result where HiGHS finds
+    nothing shorter.
 
     Parameters
     ----------
@@ -81,13 +84,14 @@ def solve_slots(
     positive("the number of seconds", seconds, "Give for example 60.")
     check_fits(federation, jobs)
     load(run_heuristic)
+    solver_library(HIGHS)
     began = time.perf_counter()
     start = slotted_heuristic(federation, jobs, size)
     theta = int(slots_until(start, size).max())
-    solution = SlotModel(federation, jobs, size, theta).solve(seconds, nodes)
-    best, note = start, {"note": _not_its_own(solution, start)}
-    if solution.schedule is not None and last_end(solution.schedule) < last_end(start):
-        best, note = solution.schedule, {}
+    solution = SlotModel(federation, jobs, size, theta).solve(start, seconds, nodes)
+    best, note = solution.schedule, {}
+    if last_end(best) >= last_end(start):
+        best, note = start, {"note": _not_its_own(solution, start)}
     return replace(
         best,
         policy="slots" if not note else f"{start.policy}, in slots",
@@ -104,9 +108,10 @@ def solve_slots(
 
 
 def _not_its_own(solution: SlotSolution, start: Schedule) -> str:
-    what = "no placement found" if solution.schedule is None else "nothing shorter found"
-    status = solution.status.partition(",")[0]
-    return f"HiGHS: {status}, {what}; this is {start.policy} started anew with slots"
+    return (
+        f"HiGHS: {solution.status}, nothing shorter found; this is {start.policy} started anew "
+        "with slots"
+    )
 
 
 def slots_until(schedule: Schedule, size: int) -> Ints:
