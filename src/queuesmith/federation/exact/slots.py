@@ -94,7 +94,7 @@ def solve_slots(
         best, note = start, {"note": _not_its_own(solution, start)}
     return replace(
         best,
-        policy="slots" if not note else f"{start.policy}, in slots",
+        policy="slots" if not note or solution.status == "optimal" else f"{start.policy}, in slots",
         seconds=time.perf_counter() - began,
         facts={
             "saturation": 1.0,
