@@ -5,7 +5,7 @@
     python -m papers.grid_ga_constants ends --seconds 15
     python -m papers.grid_ga_constants walks --seconds 12
     python -m papers.grid_ga_constants mixed --seconds 10
-    python -m papers.grid_ga_constants annealing --seconds 10
+    python -m papers.grid_ga_constants annealing --seconds 90
 
 `steps` runs `carretero`, hierarchic, for 2,500 generations with several `makespan_step`. `columns`
 shows from how many machines on `exact` should anneal along cheap columns (`MANY` in
@@ -83,8 +83,9 @@ MIXED_ON = (
 WHAT = ("steps", "columns", "ends", "walks", "mixed", "annealing", "many")
 #: From how many machines on walks are long, and the size that this decides about.
 MANY_KINDS, MANY_SIZE = ("u_i_hihi", "u_s_hihi", "u_i_lolo", "u_c_hihi"), (2048, 64)
-#: Steps of annealing for each job of a child; no child has more than a million in all.
-ANNEALINGS = (100, 500, 2000)
+#: Steps of annealing for each job of a child, where none has more than a million in all; and when
+#: to look, beside the end.
+ANNEALINGS, ANNEALED = (500, 2000), (5.0, 10.0, 30.0)
 
 
 def main() -> None:
@@ -250,16 +251,19 @@ def many(kind: str, seconds: float) -> dict[str, object]:
 
 
 def annealing(kind: str, seconds: float) -> dict[str, object]:
-    """Return the mean gap of the preset `queuesmith` by its steps of annealing for each child."""
+    """Return the gaps of the preset `queuesmith` by its steps of annealing, over the seconds."""
     row: dict[str, object] = {"kind": kind}
-    matrices = [generate_etc(kind, *SIZES[0], seed=seed) for seed in SEEDS]
+    bounds = [lower_bound(generate_etc(kind, *SIZES[0], seed=seed)) for seed in SEEDS]
     for steps in ANNEALINGS:
         config = replace(preset("queuesmith"), improvement_parameter=steps, seconds=seconds)
-        gaps = []
-        for matrix in matrices:
-            found = evolve(matrix, config, objective="makespan", clock=time.thread_time)
-            gaps.append(100 * (found.makespan / lower_bound(matrix).value - 1))
-        row[f"{steps} steps"] = f"{sum(gaps) / len(gaps):.3f}"
+        courses = [
+            evolve(b.matrix, config, objective="makespan", clock=time.thread_time).course
+            for b in bounds
+        ]
+        for moment in [*(each for each in ANNEALED if each < seconds), seconds]:
+            then = [course.at(moment) for course in courses]
+            gaps = [gap(b, at.makespan) for b, at in zip(bounds, then, strict=True) if at]
+            row[f"{steps} steps, {moment:g} s"] = " ".join(f"{each:.3f}" for each in gaps)
         print(row, flush=True)
     return row
 

@@ -29,8 +29,8 @@ from queuesmith.study.store import fingerprint
 #: The classes by their consistency.
 CONSISTENCIES = {"consistent": "c", "inconsistent": "i", "semi-consistent": "s"}
 HETEROGENEITIES = ("hihi", "hilo", "lohi", "lolo")
-#: Seeds of the instances of each class, and of the runs on them.
-FIGURE_SEEDS = (501, 502)
+#: Seeds of the instances of each class, and of the runs on them: 20 runs of each consistency.
+FIGURE_SEEDS = (501, 502, 503, 504, 505)
 JOBS, MACHINES = 512, 16
 #: A curve is kept at so many moments, from the start to the end.
 POINTS = 51
@@ -67,7 +67,7 @@ class Compared:
             return None
         ranked = self.ranked
         place = min(ranked.index(label) for label in wanted)
-        other = ranked[0] if place else ranked[1]
+        other = next(label for label in ranked if label not in wanted)
         where = "behind" if place else "before"
         apart = self._apart(ranked[place] if place else other)
         found = f"`{ranked[place]}` is {place + 1} of {len(ranked)}, {_said(apart)} points {where} "
@@ -108,8 +108,13 @@ class Compared:
             data[label] = Convergence(
                 np.linspace(0, last, POINTS), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0)
             )
-        value = "makespan, per cent above the bound of the LP"
-        return draw_convergence(data, title=self.title, over=self.comparison.over, value=value)
+        figure = draw_convergence(data, title=self.title, over=self.comparison.over)
+        figure.update_yaxes(
+            title="makespan above the LP's bound, %",
+            type="log",  # so that of two that end at 5 and 6 % the better is seen
+            tickvals=[2, 5, 10, 20, 50, 100, 200],
+        )
+        return figure
 
     @property
     def title(self) -> str:

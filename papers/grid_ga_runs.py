@@ -1,4 +1,4 @@
-"""The runs of the study of genetic schedulers for grids, all kept in one file.
+"""The runs of the study of genetic schedulers for grids, kept in two files: curves in their own.
 
 So the study can be stopped and resumed, and its pieces made one by one: what is there already is
 read, not made again. A run of 90 s also tells what it had found after 10 s, so it stands for a run
@@ -84,7 +84,7 @@ class Pieces:
     Parameters
     ----------
     path
-        The file in which they are kept.
+        The file in which they are kept; runs of figures in one beside it, since they are many.
     seconds, exact_seconds
         How long a genetic run and an exact one take.
     workers
@@ -93,6 +93,7 @@ class Pieces:
 
     def __init__(self, path: Path, seconds: float, exact_seconds: float, workers: int) -> None:
         self.kept, self.workers = KeptPieces(path), workers
+        self.curves = KeptPieces(path.with_stem(f"{path.stem}_figures"))
         self.seconds, self.exact_seconds = seconds, exact_seconds
 
     def make_runs(

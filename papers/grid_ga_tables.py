@@ -61,7 +61,7 @@ class Summary:
 
     def claims(self) -> str:
         """Return the paper's sentences beside what was found, and whether they hold."""
-        figures = [each.claim() for each in compared_figures(self.pieces.kept)]
+        figures = [each.claim() for each in compared_figures(self.pieces.curves)]
         claims = [*all_claims(self), *(claim for claim in figures if claim is not None)]
         return markdown([claim.row() for claim in claims])
 

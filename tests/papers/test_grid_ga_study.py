@@ -49,8 +49,10 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
         keep(pieces, "queuesmith", name, 0, {"0.1": 1.1 * paper, "0.2": 0.99 * paper})
     keep(pieces, "carretero", NAMES[0], 1, {WORK: 1.0})
     keep(pieces, "queuesmith", NAMES[0], 1, {"0.2": 2 * TABLE_5[NAMES[0]].simultaneous})
+    kept_figures(pieces.curves, ["u_c_hihi"])
     summary = Summary(pieces, NAMES, early=[0.1])
     claims = summary.claims()
+    assert "cx is best by far (figure 5) | `cx` is 6 of 7" in claims
     assert "`carretero`, best of 1 to 2 runs: at or below on 1 of 2 | **fails**" in claims
     assert "`strict`: not run | not measured" in claims
     words = summary.reached()
@@ -117,9 +119,8 @@ def test_the_figures_compare_all_operators_of_the_paper():
     assert max(work.values()) < 1.3 * min(work.values())
 
 
-def kept_figures(path, kinds):
+def kept_figures(kept, kinds):
     """Keep runs of all curves that end the higher, the later their configuration comes."""
-    kept = KeptPieces(path)
     for comparison in comparisons():
         for place, config in enumerate(comparison.configs.values()):
             for kind in kinds:
@@ -130,7 +131,7 @@ def kept_figures(path, kinds):
 
 
 def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
-    kept = kept_figures(tmp_path / "kept.json", ["u_c_hihi", "u_s_lolo"])
+    kept = kept_figures(KeptPieces(tmp_path / "kept.json"), ["u_c_hihi", "u_s_lolo"])
     assert compared_figures(KeptPieces(tmp_path / "kept.json")) == []
     kept._pieces["figures u_i_hihi seed 501 half"] = {"above": []}
     left, *_, crossover, selection, _ = compared_figures(kept)
@@ -170,6 +171,15 @@ def test_the_best_by_far_is_so_only_beyond_chance_and_what_is_too_close_is_undec
     curves["rebalancing 100%"] = np.tile((ends - [0.3, -0.2, 0.1])[:, None], POINTS)
     claim = Compared(mutation, curves, ("consistent",) * 3).claim()
     assert claim.row()[""] == "undecided"
+
+
+def test_where_two_are_named_the_better_is_set_against_what_is_not_named():
+    selection = comparisons()[4]
+    ends = {"binary-tournament": 1.0, "n-tournament": 1.1, "linear-ranking": 3.0}
+    curves = {label: np.full((3, POINTS), ends.get(label, 9.0)) for label in selection.configs}
+    claim = Compared(selection, curves, ("consistent",) * 3).claim()
+    assert claim.found == "`binary-tournament` is 1 of 5, 2.0 ± 0.0 points before `linear-ranking`"
+    assert claim.holds
 
 
 def test_a_curve_is_in_per_cent_above_the_bound(monkeypatch):

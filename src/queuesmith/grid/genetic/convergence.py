@@ -106,6 +106,8 @@ def draw_convergence(
         )
     style(figure, height=480, x=over, y=f"best {value}, mean of the runs")
     figure.update_layout(title=escape(title, quote=False), hovermode="x unified")
+    if title:
+        figure.update_layout(margin_t=90)  # room for it above the legend
     return figure
 
 
