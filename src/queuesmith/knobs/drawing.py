@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from queuesmith.figures.palette import HISTORY_COLOUR, POLICY_COLOURS
-from queuesmith.figures.style import style
+from queuesmith.figures.style import plain_axis, style
 from queuesmith.knobs.figure_data import Activity, Cloud, SizeCurve
 from queuesmith.knobs.scaling import Scaling
 from queuesmith.schedule.measures import CLASSES
@@ -75,9 +75,8 @@ def draw_activity(activity: Activity, *, title: str = "") -> go.Figure:
     )
     _styled(figure, title, "second", "utilization (%)")
     figure.update_yaxes(rangemode="tozero")
-    return figure.update_layout(
-        yaxis2={"title": "running jobs", "overlaying": "y", "side": "right", "rangemode": "tozero"}
-    )
+    right = {**plain_axis("running jobs"), "overlaying": "y", "side": "right", "showgrid": False}
+    return figure.update_layout(yaxis2={**right, "rangemode": "tozero"}, margin_r=66)
 
 
 def draw_shares(scaling: Scaling, *, title: str = "") -> go.Figure:
