@@ -17,9 +17,10 @@ def cover() -> tuple[MixedModel, int]:
     return model, int(total[0])
 
 
-def test_the_least_value_is_found_and_proven() -> None:
+@pytest.mark.parametrize("seconds", [60, 1e300, math.inf])
+def test_the_least_value_is_found_and_proven(seconds: float) -> None:
     model, total = cover()
-    found = model.minimise(total, start=np.array([1.0, 1.0, 1.0, 15.0]), seconds=60)
+    found = model.minimise(total, start=np.array([1.0, 1.0, 1.0, 15.0]), seconds=seconds)
     assert found.values == pytest.approx([0, 1, 1, 12])
     assert (found.optimal, found.bound) == (True, pytest.approx(12))
 

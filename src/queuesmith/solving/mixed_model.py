@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 #: What solves; whoever has a clock loads it before that starts.
 HIGHS = "ortools.math_opt.python.mathopt"
+#: Seconds that OR-Tools can count; nobody waits as long.
+LONGEST = 1e9
 
 
 class MixedSolution(NamedTuple):
@@ -74,7 +76,9 @@ class MixedModel:
         mathopt = solver_library(HIGHS)
         model = mathopt.Model.from_model_proto(self._proto(variable))
         variables = list(model.variables())
-        limit = {"time_limit": timedelta(seconds=seconds)} if nodes is None else {}
+        limit = {}
+        if nodes is None:
+            limit["time_limit"] = timedelta(seconds=min(seconds, LONGEST))
         hint = mathopt.SolutionHint(
             variable_values=dict(zip(variables, start.tolist(), strict=True))
         )

@@ -106,9 +106,8 @@ class SlotModel:
         for node in range(self.federation.nodes):
             mine, here = self.z[job, node], self.x[job, node]
             add((1, mine), (-1, here), high=0)  # eq. 11: Z is not 1 without an X
-            add(
-                (1, mine), (-1, self.w[job, self.level[node] :]), high=0
-            )  # eq. 3: no node is slower than W
+            as_slow = self.w[job, self.level[node] :]
+            add((1, mine), (-1, as_slow), high=0)  # eq. 3: no node is slower than W
             for slot in range(self.theta):
                 add((1, here[slot]), (-1, mine), high=0)  # eq. 11: Z is at least each X
                 add((tasks, here[slot]), (-1, self.x[job, :, slot]), high=0)  # eq. 13
