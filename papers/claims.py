@@ -19,18 +19,23 @@ class Claim:
         Whether it holds; None where it was not measured.
     why
         What it depends on, or why it does not hold.
-    undecided
-        Whether what was found is too little to tell.
+    instead
+        What is said instead of holds or fails: ``undecided`` where too little was found to tell,
+        ``by construction`` where it could not be otherwise.
     """
 
     paper: str
     found: str
     holds: bool | None
     why: str = ""
-    undecided: bool = False
+    instead: str = ""
 
     def row(self) -> dict[str, object]:
         """Return the row of the table."""
         told = {True: "holds", False: "**fails**", None: "not measured"}[self.holds]
-        judged = "undecided" if self.undecided else told
-        return {"the paper": self.paper, "found here": self.found, "": judged, "why": self.why}
+        return {
+            "the paper": self.paper,
+            "found here": self.found,
+            "": self.instead or told,
+            "why": self.why,
+        }

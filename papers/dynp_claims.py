@@ -83,7 +83,7 @@ def _negative(finished: Sequence[tuple[GapStep, dict[str, Any]]]) -> Claim:
         f"on {better} of the {len(finished)} steps that the paper's model finished",
         better > 0,
         "" if better else "too few steps were finished to meet one",
-        undecided=not better,
+        instead="" if better else "undecided",
     )
 
 

@@ -88,7 +88,7 @@ def _cca(results: Sequence[Results]) -> list[Claim]:
             why = "the seeds of both overlap" if overlap else ""
             holds = cca.median > pitts.median
             paper = "CCA is a little better than PITTS on CTC (5)"
-            return [Claim(paper, found, holds, why, undecided=overlap)]
+            return [Claim(paper, found, holds, why, instead="undecided" if overlap else "")]
     return []
 
 

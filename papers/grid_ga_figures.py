@@ -79,7 +79,7 @@ class Compared:
             f"{found}`{other}`",
             place == 0 and in_order and not (self.comparison.by_far and close),
             f"{len(self.consistency)} runs a curve",
-            undecided=close and not order and not self.comparison.by_far,
+            instead="undecided" if close and not order and not self.comparison.by_far else "",
         )
 
     def table(self) -> str:

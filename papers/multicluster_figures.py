@@ -18,7 +18,7 @@ def all_figures(summary: Summary) -> dict[str, Any]:
     """Draw figures 3, 4(a) and 4(b), and the streams, by their titles."""
     return {
         "Figure 3: the size of the time slots": draw_slots(summary),
-        "Figure 4a: makespan above the optimum": draw_workloads(summary, compaction=False),
+        "Figure 4a: makespan above oas": draw_workloads(summary, compaction=False),
         "Figure 4b: compaction": draw_workloads(summary, compaction=True),
         "Streams: the mean wait of oas against each heuristic": draw_streams(summary),
     }
@@ -51,7 +51,7 @@ def draw_slots(summary: Summary) -> Any:
 
 
 def draw_workloads(summary: Summary, *, compaction: bool) -> Any:
-    """Draw figure 4(a), how far makespans are above the optimum, or 4(b), the compaction."""
+    """Draw figure 4(a), how far makespans are above oas, or 4(b), the compaction."""
     import plotly.graph_objects as go
 
     from papers.multicluster_tables import METHODS
@@ -72,8 +72,8 @@ def draw_workloads(summary: Summary, *, compaction: bool) -> Any:
             **_bars(values),
         )
     figure.update_layout(barmode="group")
-    title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan above the optimum"
-    return _titled(figure, title, 460, "compaction, %" if compaction else "above the optimum, %")
+    title = "Figure 4(b): compaction" if compaction else "Figure 4(a): makespan above oas"
+    return _titled(figure, title, 460, "compaction, %" if compaction else "above oas, %")
 
 
 def draw_streams(summary: Summary) -> Any:

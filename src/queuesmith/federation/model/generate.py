@@ -26,7 +26,7 @@ PAPER_BANDWIDTH = 1000.0
 PAPER_JOBS = 8
 PAPER_BASE_TIME = 670_000
 PAPER_SIGMA = 0.7
-#: What a task needs of a link: the paper is silent; see BENCHMARKS.md.
+#: What a task needs of a link, in megabits a second: the paper is silent, so this is our choice.
 TASK_BANDWIDTH = (50.0, 300.0)
 
 #: Kind ``matching``: how long wide jobs last and the narrow ones beside them, at least and at most.
