@@ -19,7 +19,8 @@ from queuesmith.knobs.scaling import over_shares, over_sizes
 from queuesmith.workload.airs import airs
 
 PAPER_LAW = "94504 x^-0.78"
-#: Figures 2 and 3: the settings, and what the paper says they do.
+#: Figures 2 and 3: the settings, and what the paper says they do. It prints alpha of the first,
+#: beta and gamma of the second and all of the last; the others are our completion.
 SETTINGS = {
     Knobs(-1, 0, 0): "jobs with fewer tasks first",
     Knobs(0, 1, 1): "longer jobs first",
@@ -29,12 +30,16 @@ SETTINGS = {
 }
 BALANCE = Knobs(0.9, 0.1, 0.1)
 SEEDS = range(10)
+#: Exponents of the first and last doubling that are further apart are not one law's.
+LAW_BENT = 0.1
+#: A change of the response time below this, in per cent, is very small.
+VERY_SMALL = 5.0
 
 
 def workflow(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
     """Replay workflows of 220 jobs on 500 cores under the paper's settings, over seeds."""
     print("figures 2 and 3", flush=True)
-    rows, times, orders = [], {}, []
+    rows, times, running, used, orders = [], {}, {}, {}, []
     for place, (knobs, says) in enumerate(SETTINGS.items()):
         logs = [airs(220, 500, seed=seed) for seed in SEEDS]
         found = [verify(knapsack(log, knobs=knobs, cores=500)) for log in logs]
@@ -44,7 +49,10 @@ def workflow(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
         size = [rank_correlation(f.start, f.workload.cores) for f in found]
         length = [rank_correlation(f.start, f.workload.runtime) for f in found]
         times[knobs] = [float(f.makespan) for f in found]
-        orders += [_as_announced(knobs, *pair) for pair in zip(size, length, strict=True)]
+        running[knobs] = [float(running_jobs(f).mean()) for f in found]
+        used[knobs] = [100 * f.value("utilization") for f in found]
+        if knobs != BALANCE:
+            orders += [_as_announced(knobs, *pair) for pair in zip(size, length, strict=True)]
         rows.append(
             {
                 "knobs": str(knobs),
@@ -53,35 +61,69 @@ def workflow(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
                 "start ~ runtime": interval(length, 2),
                 "response time, s": interval(times[knobs], 0),
                 "over weight, s": interval([float(f.makespan) for f in divided], 0),
-                "utilization %": interval([100 * f.value("utilization") for f in found], 1),
-                "running jobs": interval([float(running_jobs(f).mean()) for f in found], 1),
+                "utilization %": interval(used[knobs], 1),
+                "jobs at a time": interval(running[knobs], 1),
             }
         )
     text = f"""## Figures 2 and 3: the knobs do what they announce
 
-220 malleable AIRS-like jobs on 500 cores, all there at second 0, {len(SEEDS)} seeds. The columns
-`start ~` are rank correlations of a job's first start with its size and its runtime: negative means
-that large (long) jobs start first. *Over weight* is the response time with algorithm 1 as printed.
+220 malleable AIRS-like jobs on 500 cores, all there at second 0, {len(SEEDS)} seeds. The paper
+prints alpha of the first setting, beta and gamma of the second and all of the last; the others are
+our completion of its words. The columns `start ~` are rank correlations of a job's first start with
+its size and its runtime: negative means that large (long) jobs start first. *Over weight* is the
+response time with algorithm 1 as printed, *jobs at a time* how many run on average.
 
 {markdown(rows)}
 
 At second 0 all waits are equal, so beta has nothing to tell jobs apart by in this workload.
 """
-    return text, [_announced(orders), _halved(times)]
+    claims = [_announced(orders), _unmeasured(), _used(used), _more_running(running)]
+    return text, [*claims, _halved(times)]
 
 
 def _as_announced(knobs: Knobs, size: float, length: float) -> bool:
-    """Tell whether starts follow the strongest knob that can tell these jobs apart."""
-    wanted = knobs.alpha if abs(knobs.alpha) >= abs(knobs.gamma) else knobs.gamma
-    found = size if abs(knobs.alpha) >= abs(knobs.gamma) else length
-    return bool(wanted * found < 0)
+    """Tell whether starts follow every knob that can tell these jobs apart."""
+    pairs = ((knobs.alpha, size), (knobs.gamma, length))
+    return all(wanted * found < 0 for wanted, found in pairs if wanted)
 
 
 def _announced(orders: list[bool]) -> Claim:
     return Claim(
         "the parameters do what they announce (figure 2)",
-        f"starts follow the strongest knob in {sum(orders)} of {len(orders)} replays",
+        f"starts follow each knob that is not 0 in {sum(orders)} of {len(orders)} replays",
         all(orders),
+        "by the sign of a rank correlation, all jobs there at once; beta cannot matter so",
+    )
+
+
+def _unmeasured() -> Claim:
+    return Claim(
+        "longest waiting jobs first, in contrast (abstract)",
+        "no replay of figures 2 to 5 has waits that differ at its start",
+        None,
+        "the paper shows none either",
+    )
+
+
+def _used(used: dict[Knobs, list[float]]) -> Claim:
+    least = min(used, key=lambda knobs: float(np.mean(used[knobs])))
+    return Claim(
+        "objectives are met while utilization stays high (abstract)",
+        f"{interval(used[least], 1)} % at the least, with {least}",
+        bool(np.mean(used[least]) > 90),
+        "high is taken as above 90 %; the balance of figure 3 is not the highest",
+    )
+
+
+def _more_running(running: dict[Knobs, list[float]]) -> Claim:
+    others = [float(np.mean(found)) for knobs, found in running.items() if knobs != BALANCE]
+    own = float(np.mean(running[BALANCE]))
+    return Claim(
+        "alpha = 0.9 lets more jobs run at a time, near 6, than figure 2 (figure 3)",
+        f"{interval(running[BALANCE], 1)}, with the settings of figure 2 {min(others):.1f} to "
+        f"{max(others):.1f}",
+        own > max(others),
+        "large jobs come first, so fewer run at a time",
     )
 
 
@@ -89,16 +131,17 @@ def _halved(times: dict[Knobs, list[float]]) -> Claim:
     others = [np.array(found) for knobs, found in times.items() if knobs != BALANCE]
     change = 100 * (np.array(times[BALANCE]) / np.mean(others, axis=0) - 1)
     return Claim(
-        "alpha = 0.9 leads to almost halving the response time (figure 3)",
-        f"{interval(change.tolist(), 1)} % against the mean of the four settings of figure 2",
+        "which leads to almost halving the response time (figure 3)",
+        f"{interval(change.tolist(), 1)} % {'longer' if change.mean() > 0 else 'shorter'} than the "
+        "mean of the four settings of figure 2",
         bool(change.mean() < -40),
-        "tasks of one core leave no gap that an order could close: utilization is above 90 % under "
+        "tasks of one core leave little for an order to gain: utilization is above 90 % under "
         "every setting",
     )
 
 
 def shares(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
-    """Compare shares on 98 jobs and the paper's 64 cores, over several seeds."""
+    """Compare shares on 98 jobs and 64 cores, over several seeds."""
     print("figure 4", flush=True)
     runs = [over_shares(airs(98, 64, seed=s), BALANCE, cores=64, seed=s) for s in SEEDS]
     names = [at if isinstance(at, str) else f"{float(at):g}" for at in runs[0].at]  # type: ignore[arg-type]
@@ -115,19 +158,22 @@ def shares(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
         }
         for i, name in enumerate(names)
     ]
-    text = f"""## Figure 4: the share matters little
+    text = f"""## Figure 4: the share
 
-98 AIRS-like jobs on 64 cores, {len(SEEDS)} seeds.
+98 AIRS-like jobs, {len(SEEDS)} seeds. The paper tells neither cores nor knobs: here there are 64,
+as in its cluster, and {BALANCE}.
 
 {markdown(rows)}
 """
-    least = change[:, 0].tolist()
-    half = change[:, names.index("0.5")].tolist()
+    means = dict(zip(names, change.mean(axis=0).tolist(), strict=True))
+    fixed = [name for name in names if name not in ("random", "1")]
+    small = [name for name in fixed if means[name] < VERY_SMALL]
     claim = Claim(
         "a larger share gives a very small decrease of the response time (figure 4)",
-        f"share 0.5: {interval(half, 1)} %, share 0.1: {interval(least, 1)} % above share 1",
-        float(np.mean(half)) < 5,
-        "from 0.3 on; a tenth of its tasks at once keeps a large job to the end",
+        f"share {fixed[0]} is {interval(change[:, 0].tolist(), 1)} % above share 1; less than "
+        f"{VERY_SMALL:g} % above it are {', '.join(small)}",
+        len(small) == len(fixed),
+        "with so small a share a large job keeps on to the end with few tasks at a time",
     )
     return text, [claim]
 
@@ -150,25 +196,37 @@ def sizes(figures: dict[str, Any]) -> tuple[str, list[Claim]]:
     ]
     exponents = [run.law.exponent for run in runs.values() if run.law is not None]
     inside = sum(run.law.low <= -0.78 <= run.law.high for run in runs.values() if run.law)
-    text = f"""## Figure 5: response time follows an inverse power of the size
+    local = np.diff(np.log(times), axis=1) / np.diff(np.log(np.array(runs[0].at, dtype=float)))
+    first, last = (interval(local[:, i].tolist(), 2) for i in (0, -1))
+    text = f"""## Figure 5: response time and size
 
-98 AIRS-like jobs, a random share each. The paper: {PAPER_LAW}.
+98 AIRS-like jobs, a random share each, as in the paper; it tells no knobs, here {BALANCE}. The
+paper: {PAPER_LAW}.
 
 {markdown(rows)}
 """
     law = Claim(
-        f"the response time follows an inverse power of the size, {PAPER_LAW} (figure 5)",
-        f"exponents {interval(exponents, 2)}; -0.78 lies within the interval of {inside} of "
+        "the response time follows an inverse power of the size (figure 5)",
+        f"the exponent of a doubling is {first} from {at[0]} cores and {last} to {at[-1]}",
+        abs(float(local[:, 0].mean() - local[:, -1].mean())) < LAW_BENT,
+        "a law has one exponent: here each doubling helps less than the one before, on workloads "
+        "that we made; the paper speaks of real ones",
+    )
+    exponent = Claim(
+        f"its exponent is -0.78: {PAPER_LAW} (figure 5)",
+        f"fitted {interval(exponents, 2)}; -0.78 lies within the interval of {inside} of "
         f"{len(runs)} seeds",
         inside >= len(runs) / 2,
-        "the factor follows from the scale of our workload",
+        "the scale of our workload was chosen to have the paper's times at both ends, roughly, "
+        "which leaves the exponent little choice",
+        instead="by construction" if inside >= len(runs) / 2 else "",
     )
     doubled = Claim(
-        "doubling the size does not halve the response time",
-        f"exponents from {min(exponents):.2f} to {max(exponents):.2f}, all above -1",
+        "doubling the size does not halve the response time (section 4.2)",
+        f"fitted exponents from {min(exponents):.2f} to {max(exponents):.2f}, all above -1",
         min(exponents) > -1,
     )
-    return text, [law, doubled]
+    return text, [law, exponent, doubled]
 
 
 def draw_means(
