@@ -16,10 +16,13 @@ from queuesmith.planning.plans import POLICIES, plan, plan_value
 
 #: Two values closer than this are the same schedule's.
 SAME = 1e-9
-#: What still counts as about a second; a plan within 1 % of the optimum counts as one.
-ABOUT_A_SECOND = 1.5
-#: A size tells how long a model takes if ranks agree so well.
-TELLING_RANKS = 0.7
+#: Values less than this apart, in per cent, tell nothing.
+TELLING_PERCENT = 0.01
+#: The paper's large problems have so many jobs, and losses "in the 1 % range".
+LARGE, ONE_PERCENT_RANGE = 31, 1.5
+#: Models whose numbers of variables differ by less than this are of equal size; the paper has two
+#: of which one took "almost 20 times" as long.
+EQUAL_SIZE, PAPER_FACTOR = 0.1, 20
 
 
 def claims(
@@ -43,11 +46,14 @@ def claims(
     return [
         _close(ours, finished),
         _largest(ours),
+        _large(ours),
         _negative(finished),
+        _finer(finished),
         _never_worse(ours),
         _quick_policies(ours),
-        _unpractical(ours, finished, len(solved)),
-        _unpredictable([piece for _, piece in finished], len(solved)),
+        _unpractical_model(len(finished), [piece for _, piece in solved]),
+        _unpractical(ours),
+        _unpredictable([piece for _, piece in solved]),
         _longest_plan(steps),
     ]
 
@@ -61,8 +67,9 @@ def _close(ours: GapStudy, finished: Sequence[tuple[GapStep, dict[str, Any]]]) -
         f"{loss:.2f} % on {len(ours.steps)} steps; by the paper's model {np.mean(scaled):.2f} % on "
         f"the {len(finished)} steps that it finished, at one second {np.mean(same):.2f} % there",
         loss < 1,
-        "the paper does not say which steps its average is over; those that its model finishes "
-        "here are small ones",
+        "the paper's average is over every submission of a part of the log that it does not name, "
+        "against schedules on a scale of minutes; those that its model finishes here are mostly "
+        "small ones",
     )
 
 
@@ -76,14 +83,46 @@ def _largest(ours: GapStudy) -> Claim:
     )
 
 
+def _large(ours: GapStudy) -> Claim:
+    many = ours.column("jobs") >= LARGE
+    says = "with many jobs the loss is very small and in the 1 % range (section 4)"
+    if not many.any():
+        return Claim(says, "not run", None)
+    loss = float(ours.column("loss_percent")[many].mean())
+    return Claim(
+        says,
+        f"{loss:.2f} % on average with {LARGE} and more waiting jobs, {int(many.sum())} steps",
+        loss < ONE_PERCENT_RANGE,
+        f"the paper shows four such; the range is taken to end at {ONE_PERCENT_RANGE:g} %",
+    )
+
+
 def _negative(finished: Sequence[tuple[GapStep, dict[str, Any]]]) -> Claim:
-    better = sum(piece["value"] > step.policy_value * (1 + SAME) for step, piece in finished)
+    by = [
+        100 * (piece["value"] / step.policy_value - 1)
+        for step, piece in finished
+        if piece["value"] > step.policy_value * (1 + SAME)
+    ]
+    told = max(by, default=0.0) > TELLING_PERCENT
+    much = f", by at most {max(by):.1g} %" if by else ""
     return Claim(
         "sometimes a policy is better than the model, because of the time scale (section 4)",
-        f"on {better} of the {len(finished)} steps that the paper's model finished",
+        f"on {len(by)} of the {len(finished)} steps that the paper's model finished{much}",
+        told,
+        "" if told else "too few steps were finished to meet one as large as the paper's 0.2 %",
+        instead="" if told else "undecided",
+    )
+
+
+def _finer(finished: Sequence[tuple[GapStep, dict[str, Any]]]) -> Claim:
+    better = sum(step.value < piece["value"] * (1 - SAME) for step, piece in finished)
+    by = np.mean([100 * (1 - step.value / piece["value"]) for step, piece in finished])
+    return Claim(
+        "a second's precision might improve on the time scale (section 4)",
+        f"our plans at one second are better on {better} of the {len(finished)} steps that the "
+        f"paper's model finished, on average by {by:.2f} %",
         better > 0,
-        "" if better else "too few steps were finished to meet one",
-        instead="" if better else "undecided",
+        "there the time scale costs next to nothing",
     )
 
 
@@ -94,9 +133,9 @@ def _never_worse(ours: GapStudy) -> Claim:
     return Claim(
         "without time scaling a solver always finds at least a policy's schedule, most likely a "
         "better one (section 4)",
-        f"at one second worse on {worse}, better on {better} of {len(ours.steps)} steps",
+        f"at one second better on {better}, worse on {worse} of {len(ours.steps)} steps",
         worse == 0 and better > len(ours.steps) / 2,
-        "our search begins with the policies' plans",
+        "never worse by construction: our search begins with the policies' plans",
     )
 
 
@@ -105,40 +144,54 @@ def _quick_policies(ours: GapStudy) -> Claim:
     around = (jobs >= 20) & (jobs <= 30)
     milliseconds = 1000 * ours.column("policy_seconds")[around].mean()
     return Claim(
-        "policies schedule 25 waiting jobs in less than 10 milliseconds (section 3)",
+        "policies schedule 25 waiting jobs in less than 10 milliseconds (section 3.2)",
         f"all three together {milliseconds:.2f} ms, with 20 to 30 waiting jobs",
         bool(milliseconds < 10),
     )
 
 
-def _unpractical(
-    ours: GapStudy, finished: Sequence[tuple[GapStep, dict[str, Any]]], tried: int
-) -> Claim:
-    told = ours.to_dict()
-    longest = float(ours.column("seconds").max())
+def _unpractical_model(finished: int, pieces: Sequence[dict[str, Any]]) -> Claim:
+    longest = max(float(piece["seconds"]) for piece in pieces)
     return Claim(
-        "optimal schedules are not practical: a scheduler has about a second, CPLEX took five "
-        "hours on average (sections 3 and 4)",
-        f"at most {longest:.1f} s a step: {told['proven_optimal_percent']:.0f} % proven optimal, "
-        f"the others within {told['max_proven_gap_percent']:.2f} %, "
-        f"{told['mean_proven_gap_percent']:.2f} % on average",
-        longest > ABOUT_A_SECOND or told["mean_proven_gap_percent"] > 1,
-        f"by another method; the paper's model, on SCIP of today, finished {len(finished)} of "
-        f"{tried} steps in a minute each",
+        "CPLEX-computed schedules are unpractical: five hours on average (section 4)",
+        f"the paper's model, on SCIP of today, finished {finished} of {len(pieces)} steps in at "
+        f"most {longest:.0f} s each",
+        finished < len(pieces),
+        "a scheduler has about a second (section 3.2)",
     )
 
 
-def _unpredictable(pieces: Sequence[dict[str, Any]], tried: int) -> Claim:
+def _unpractical(ours: GapStudy) -> Claim:
+    proven, gaps = ours.to_dict()["proven_optimal_percent"], ours.column("gap_percent")
+    rest = gaps[gaps > 0]
+    near = f"; the others are within {rest.mean():.2f} % on average, {rest.max():.2f} % at most"
+    return Claim(
+        "finding optimal schedules in about a second is not practical (section 3.2)",
+        f"at most {ours.column('seconds').max():.1f} s a step, by another method: {proven:.0f} % "
+        f"proven optimal{near if len(rest) else ''}",
+        len(rest) > 0,
+        "a plan near the optimum, with its proof, is practical",
+    )
+
+
+def _unpredictable(pieces: Sequence[dict[str, Any]]) -> Claim:
+    """Compare steps whose models are of equal size; what did not end took at least its limit."""
     size, seconds = (
-        np.array([piece[name] for piece in pieces]) for name in ("variables", "seconds")
+        np.array([piece[name] for piece in pieces], dtype=np.float64)
+        for name in ("variables", "seconds")
     )
-    agreement = rank_correlation(size, seconds)
+    near = np.abs(np.log(size[:, None] / size[None, :])) < np.log1p(EQUAL_SIZE)
+    factor = float((seconds[:, None] / seconds[None, :])[near].max())
+    ranks = rank_correlation(size, seconds)
     return Claim(
-        "the computing time cannot be predicted from the size of the problem (section 4)",
-        f"of the {len(pieces)} steps that the paper's model finished, ranks of variables and of "
-        f"seconds agree by {agreement:.2f}; {seconds.min():.1f} to {seconds.max():.0f} s",
-        abs(agreement) < TELLING_RANKS,
-        f"{tried - len(pieces)} steps that did not end in a minute are not in it",
+        "the computing time cannot be predicted: of two problems of equal size one takes almost "
+        "20 times as long (section 4)",
+        f"of {len(pieces)} steps, two whose models differ by less than {EQUAL_SIZE:.0%} in "
+        f"variables took {factor:.0f} times as long, or more; ranks of variables and of seconds "
+        f"agree by {ranks:.2f}",
+        factor >= PAPER_FACTOR,
+        "the paper's two are successive submissions, ours are not; steps that did not end count "
+        "with the time they had",
     )
 
 
@@ -152,7 +205,7 @@ def _longest_plan(steps: Sequence[Snapshot]) -> Claim:
         "the longest of the three plans is most likely that of LJF (section 3.1)",
         f"longest, alone or tied: {told} of {len(steps)}",
         counts["ljf"] == max(counts.values()),
-        "SJF leaves the longest jobs to the end, where nothing is beside them",
+        "presumably since SJF leaves the longest jobs to the end, where nothing is beside them",
     )
 
 
