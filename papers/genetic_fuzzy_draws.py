@@ -42,6 +42,12 @@ def more_draws(results: Sequence[Results], kept: KeptPieces) -> str:
     return section("PROB with more draws", note, rows)
 
 
+def draws_that_help(results: Sequence[Results], kept: KeptPieces) -> list[bool]:
+    """Tell of each log on which that was run whether more draws gain more than any seed did."""
+    pairs = [(each.gains("prob"), _with_more(each, kept)) for each in results]
+    return [more.median > max(few.values) for few, more in pairs if few and more]
+
+
 def _draws(participations: int = Probability.participations) -> int:
     return Probability(participations=participations).evaluations - 1
 
