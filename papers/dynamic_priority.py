@@ -62,8 +62,10 @@ Simon, Nguyen and Halem sort one queue by (tasks / average)^alpha x wait^beta x 
 average)^gamma: the three exponents are the *knobs*, three of them a *setting*. Jobs are large or
 small, long or short by the averages of the log: class A is large and long, B large and short, C
 small and long, D small and short. *E_f* is the expansion factor, (wait + runtime) / runtime, of a
-class its mean; the *response time* is when the last job ends. Settings that no other one equals or
-beats in every one of these costs are on the *front*. More: [knobs](../knobs.md).
+class its mean; of a job that is split, its response over the length of a task. The *response time*
+is that from the first arrival to the last end. Different costs, A to D and the response time, that
+no others equal or beat in every part are the *front*; settings with the same costs count once.
+More: [knobs](../knobs.md).
 
 Made by `python -m papers.dynamic_priority`, which goes on from what takes long in
 `papers/kept/dynamic_priority.json`. The AIRS workloads are made by `queuesmith.workload.airs`,

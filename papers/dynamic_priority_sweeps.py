@@ -77,7 +77,7 @@ class Sweeps:
         return Claim(
             "knobs reduce the wait of large and short jobs, class B (abstract)",
             f"on the whole log E_f of B is {best['value']:.2f}, first come, first served "
-            f"{before:.2f}",
+            f"with EASY {before:.2f}",
             best["value"] < before,
             f"in hindsight; the longest wait is {waits[0]} instead of {waits[1]}",
         )

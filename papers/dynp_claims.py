@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from papers.claims import Claim
-from papers.study import rank_correlation
+from papers.study import mean_and_half, rank_correlation
 from queuesmith.planning import Snapshot
 from queuesmith.planning.gap import GapStep, GapStudy
 from queuesmith.planning.plans import POLICIES, plan, plan_value
@@ -18,10 +18,10 @@ from queuesmith.planning.plans import POLICIES, plan, plan_value
 SAME = 1e-9
 #: Values less than this apart, in per cent, tell nothing.
 TELLING_PERCENT = 0.01
-#: The paper's large problems have so many jobs, and losses "in the 1 % range".
-LARGE, ONE_PERCENT_RANGE = 31, 1.5
-#: Models whose numbers of variables differ by less than this are of equal size; the paper has two
-#: of which one took "almost 20 times" as long.
+#: The paper's large problems have so many jobs, and losses "in the 1 % range": up to 1.96 %.
+LARGE, ONE_PERCENT_RANGE = 31, 2.0
+#: Models of as many jobs on the same time scale whose numbers of variables differ by less than this
+#: are of equal size; the paper has two of which one took "almost 20 times" as long.
 EQUAL_SIZE, PAPER_FACTOR = 0.1, 20
 
 
@@ -53,7 +53,7 @@ def claims(
         _quick_policies(ours),
         _unpractical_model(len(finished), [piece for _, piece in solved]),
         _unpractical(ours),
-        _unpredictable([piece for _, piece in solved]),
+        _unpredictable(solved),
         _longest_plan(steps),
     ]
 
@@ -88,12 +88,16 @@ def _large(ours: GapStudy) -> Claim:
     says = "with many jobs the loss is very small and in the 1 % range (section 4)"
     if not many.any():
         return Claim(says, "not run", None)
-    loss = float(ours.column("loss_percent")[many].mean())
+    loss = ours.column("loss_percent")[many]
+    mean, half = mean_and_half(loss.tolist())
+    near = int(np.count_nonzero(loss < ONE_PERCENT_RANGE))
     return Claim(
         says,
-        f"{loss:.2f} % on average with {LARGE} and more waiting jobs, {int(many.sum())} steps",
-        loss < ONE_PERCENT_RANGE,
-        f"the paper shows four such; the range is taken to end at {ONE_PERCENT_RANGE:g} %",
+        f"{mean:.2f} ± {half or 0:.2f} % on average with {LARGE} and more waiting jobs, below "
+        f"{ONE_PERCENT_RANGE:g} % on {near} of {len(loss)} steps, {loss.max():.2f} % at most",
+        mean < ONE_PERCENT_RANGE,
+        "the paper calls up to 1.96 % so; it speaks of four, and its fifth loses 10.87 %",
+        instead="undecided" if abs(mean - ONE_PERCENT_RANGE) < (half or 0) else "",
     )
 
 
@@ -115,14 +119,15 @@ def _negative(finished: Sequence[tuple[GapStep, dict[str, Any]]]) -> Claim:
 
 
 def _finer(finished: Sequence[tuple[GapStep, dict[str, Any]]]) -> Claim:
-    better = sum(step.value < piece["value"] * (1 - SAME) for step, piece in finished)
-    by = np.mean([100 * (1 - step.value / piece["value"]) for step, piece in finished])
+    by = [100 * (1 - step.value / piece["value"]) for step, piece in finished]
+    better = [each for each in by if each > TELLING_PERCENT]
+    most = f", by {max(better):.2f} % at most" if better else ""
     return Claim(
         "a second's precision might improve on the time scale (section 4)",
-        f"our plans at one second are better on {better} of the {len(finished)} steps that the "
-        f"paper's model finished, on average by {by:.2f} %",
-        better > 0,
-        "there the time scale costs next to nothing",
+        f"our plans at one second are better by more than {TELLING_PERCENT:g} % on {len(better)} "
+        f"of the {len(finished)} steps that the paper's model finished{most}",
+        bool(better),
+        "the paper speaks of a scale of 6 minutes, these mostly have 1 to 3",
     )
 
 
@@ -151,11 +156,11 @@ def _quick_policies(ours: GapStudy) -> Claim:
 
 
 def _unpractical_model(finished: int, pieces: Sequence[dict[str, Any]]) -> Claim:
-    longest = max(float(piece["seconds"]) for piece in pieces)
+    quick = sum(piece["status"] == "optimal" and piece["seconds"] <= 1 for piece in pieces)
     return Claim(
         "CPLEX-computed schedules are unpractical: five hours on average (section 4)",
-        f"the paper's model, on SCIP of today, finished {finished} of {len(pieces)} steps in at "
-        f"most {longest:.0f} s each",
+        f"the paper's model, on SCIP of today, finished {finished} of {len(pieces)} steps in a "
+        f"minute each, {quick} within a second",
         finished < len(pieces),
         "a scheduler has about a second (section 3.2)",
     )
@@ -174,24 +179,26 @@ def _unpractical(ours: GapStudy) -> Claim:
     )
 
 
-def _unpredictable(pieces: Sequence[dict[str, Any]]) -> Claim:
+def _unpredictable(solved: Sequence[tuple[Snapshot, dict[str, Any]]]) -> Claim:
     """Compare steps whose models are of equal size; what did not end took at least its limit."""
-    size, seconds = (
-        np.array([piece[name] for piece in pieces], dtype=np.float64)
-        for name in ("variables", "seconds")
+    jobs = np.array([len(step) for step, _ in solved])
+    scale, size, seconds = (
+        np.array([piece[name] for _, piece in solved], dtype=np.float64)
+        for name in ("scale", "variables", "seconds")
     )
     near = np.abs(np.log(size[:, None] / size[None, :])) < np.log1p(EQUAL_SIZE)
+    near &= (jobs[:, None] == jobs[None, :]) & (scale[:, None] == scale[None, :])
     factor = float((seconds[:, None] / seconds[None, :])[near].max())
     ranks = rank_correlation(size, seconds)
     return Claim(
         "the computing time cannot be predicted: of two problems of equal size one takes almost "
         "20 times as long (section 4)",
-        f"of {len(pieces)} steps, two whose models differ by less than {EQUAL_SIZE:.0%} in "
-        f"variables took {factor:.0f} times as long, or more; ranks of variables and of seconds "
-        f"agree by {ranks:.2f}",
+        f"of {len(solved)} steps, two with as many jobs, the same time scale and variables that "
+        f"differ by less than {EQUAL_SIZE:.0%}: one took {factor:.0f} times as long, or more; "
+        f"ranks of variables and of seconds agree by {ranks:.2f}",
         factor >= PAPER_FACTOR,
-        "the paper's two are successive submissions, ours are not; steps that did not end count "
-        "with the time they had",
+        "the paper's two are successive submissions, ours are not, and their run times differ; "
+        "steps that did not end count with the time they had",
     )
 
 

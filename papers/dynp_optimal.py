@@ -292,16 +292,17 @@ which goes on from the pieces in `papers/kept/dynp_optimal.json`; on one core.
 ## The steps
 
 The CTC log, as the archive has cleaned it, is replayed on {CORES} processors under
-`{POLICY}`; the paper names neither metric nor decider, and its 369 s
-between submissions are those of the log before it was cleaned. Its submissions cannot be found in
-this log: if the numbers of its table are seconds, one job arrives here until the last of them. So
-of all steps with {FEWEST} to {MOST} waiting jobs {len(short.steps)} were taken at random. Each has
-the best of FCFS, SJF and LJF ({best} times the best), the best plan found, and a bound that holds
-for every plan, all at one-second precision. Values are SLDwA, the mean slowdown of jobs weighted by
-their area; ARTwW, the response weighted by width, has the same best plans and the same ratios.
-*Quality* is the value of the best plan found over that of the best policy (equation 7), the *loss*
-what it lacks of 1; the *proven gap* says how far the best plan found may be above the optimum, and
-a plan whose gap is not 0 is *feasible*.
+`{POLICY}`; the paper does not say by which metric
+and decider its dynP switched, and its 369 s between submissions are those of the log before it was
+cleaned. Its submissions cannot be found in this log: if the numbers of its table are seconds, one
+job arrives here until the last of them. So of all steps with {FEWEST} to {MOST} waiting jobs
+{len(short.steps)} were taken at random. Each has the best of FCFS, SJF and LJF ({best}
+times the best), the best plan found, and a bound that holds for every plan, all at one-second
+precision. Values are SLDwA, the mean slowdown of jobs weighted by their area; ARTwW, the response
+weighted by width, has the same best plans and the same ratios. *Quality* is the value of the best
+plan found over that of the best policy (equation 7), the *loss* what it lacks of 1; the *proven
+gap* says how far the best plan found may be above the optimum, and a plan whose gap is not 0 is
+*feasible*.
 
 {summary(short, long, asked)}
 

@@ -36,16 +36,16 @@ def more_draws(results: Sequence[Results], kept: KeptPieces) -> str:
         "bases were best on average, while all other rules play what chance gave them. Were it "
         "chance in these averages, more draws would help: learned on all, per cent over EASY "
         f"(`--approaches prob --set participations={MORE}`). Where the second figure lies within "
-        "the range of the first, or below it, they have not, and the cause is another, which was "
-        f"not found. Of single logs the paper tells CTC alone: {_paper_on_ctc():.2f} %."
+        "the range of the first, that cannot be told from chance; the cause was not found. "
+        f"Of single logs the paper tells CTC alone: {_paper_on_ctc():.2f} %."
     )
     return section("PROB with more draws", note, rows)
 
 
-def draws_that_help(results: Sequence[Results], kept: KeptPieces) -> list[bool]:
-    """Tell of each log on which that was run whether more draws gain more than any seed did."""
+def fewer_and_more(results: Sequence[Results], kept: KeptPieces) -> list[tuple[Spread, Spread]]:
+    """Return what PROB gains with the paper's draws and with more, of each log that has both."""
     pairs = [(each.gains("prob"), _with_more(each, kept)) for each in results]
-    return [more.median > max(few.values) for few, more in pairs if few and more]
+    return [(few, more) for few, more in pairs if few and more]
 
 
 def _draws(participations: int = Probability.participations) -> int:
