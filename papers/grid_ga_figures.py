@@ -3,6 +3,7 @@
 The paper has the mean of 20 runs on random instances. Here each curve is the mean of a run on each
 of some generated instances of each of the twelve classes, in per cent above the bound of the LP, so
 that instances of all sizes of times count alike; all curves have the same instances and seeds.
+Operators are as printed, and beside them as we read them; the paper is judged by the first.
 """
 
 from __future__ import annotations
@@ -15,19 +16,17 @@ from typing import Any
 import numpy as np
 
 from papers.claims import Claim
-from papers.grid_ga_operators import Comparison, comparisons
+from papers.grid_ga_curves import CONSISTENCIES, Curves
+from papers.grid_ga_operators import Comparison, Ranking, comparisons
 from papers.kept_pieces import KeptPieces
-from papers.study import markdown, mean_and_half
+from papers.study import markdown
 from queuesmith.grid import EtcMatrix
 from queuesmith.grid.etc import generate_etc
-from queuesmith.grid.etc.matrix import Floats
 from queuesmith.grid.exact import lower_bound
 from queuesmith.grid.genetic import GeneticConfig, draw_convergence, evolve
 from queuesmith.grid.genetic.convergence import Convergence
 from queuesmith.study.store import fingerprint
 
-#: The classes by their consistency.
-CONSISTENCIES = {"consistent": "c", "inconsistent": "i", "semi-consistent": "s"}
 HETEROGENEITIES = ("hihi", "hilo", "lohi", "lolo")
 #: Seeds of the instances of each class, and of the runs on them: 20 runs of each consistency.
 FIGURE_SEEDS = (501, 502, 503, 504, 505)
@@ -44,67 +43,53 @@ class Compared:
     ----------
     comparison
         What is compared.
-    curves
-        By the names of the curves: one row a run, per cent above the bound over time; the rows of
-        all curves are of the same instances.
-    consistency
-        Of the instance of each row.
+    printed, ours
+        The runs with operators as printed, and with ours.
     """
 
     comparison: Comparison
-    curves: dict[str, Floats]
-    consistency: tuple[str, ...]
+    printed: Curves
+    ours: Curves
 
-    @property
-    def ranked(self) -> list[str]:
-        """The curves by their mean at the end, the best first."""
-        return sorted(self.curves, key=lambda label: float(self.curves[label][:, -1].mean()))
+    def claims(self) -> list[Claim]:
+        """Judge what the paper says of the figure by the operators as printed."""
+        return [self._claim(ranking) for ranking in self.comparison.rankings]
 
-    def claim(self) -> Claim | None:
-        """Judge what the paper says of the figure, or return None where it ranks nothing."""
-        wanted, order = self.comparison.first, self.comparison.order
-        if not wanted:
-            return None
-        ranked = self.ranked
-        place = min(ranked.index(label) for label in wanted)
-        other = next(label for label in ranked if label not in wanted)
-        where = "behind" if place else "before"
-        apart = self._apart(ranked[place] if place else other)
-        found = f"`{ranked[place]}` is {place + 1} of {len(ranked)}, {_said(apart)} points {where} "
-        in_order = [label for label in ranked if label in order] == list(order)
-        close = apart[1] is None or apart[0] <= apart[1]
-        figure = self.comparison.title.partition(":")[0].lower()
+    def _claim(self, ranking: Ranking) -> Claim:
+        printed, ours = self.printed.judge(ranking), self.ours.judge(ranking)
         return Claim(
-            f"{self.comparison.paper} ({figure})",
-            f"{found}`{other}`",
-            place == 0 and in_order and not (self.comparison.by_far and close),
-            f"{len(self.consistency)} runs a curve",
-            instead="undecided" if close and not order and not self.comparison.by_far else "",
+            ranking.paper,
+            printed.found,
+            printed.holds,
+            "nothing of ours is in it" if ours == printed else f"with our operators: {ours.found}",
+            instead="undecided" if printed.chance and not ranking.by_far else "",
         )
 
     def table(self) -> str:
         """Return how far above the bound each curve ends, the best first."""
-        rows = []
-        for label in self.ranked:
-            ends = self.curves[label][:, -1]
-            row = {
+        first, ours_first = self.printed.ranked[0], self.ours.ranked[0]
+        rows = [
+            {
                 "operator": label,
-                "above the LP bound %": f"{ends.mean():.1f}",
-                "behind the best, points": _said(self._apart(label)),
+                "above the LP bound %": self.printed.end(label),
+                "behind the best, points": str(self.printed.apart(label, first)),
+                **{kind: self.printed.end(label, kind) for kind in CONSISTENCIES},
+                "ours, %": self.ours.end(label),
+                "ours, behind the best": str(self.ours.apart(label, ours_first)),
             }
-            for name in CONSISTENCIES:
-                mine = [e for e, kind in zip(ends, self.consistency, strict=True) if kind == name]
-                row[name] = f"{np.mean(mine):.1f}" if mine else "-"
-            rows.append(row)
-        comparison = self.comparison
-        return f"**{comparison.title}.** The paper: {comparison.paper}.\n\n{markdown(rows)}"
+            for label in self.printed.ranked
+        ]
+        says = "; ".join(ranking.paper for ranking in self.comparison.rankings)
+        return (
+            f"**{self.comparison.title}.** The paper: {says or 'no ranking'}.\n\n{markdown(rows)}"
+        )
 
     def draw(self) -> Any:
         """Draw the curves."""
         data = {}
         for label, config in self.comparison.configs.items():
             last = (config.generations or 0) * _each(self.comparison, config)
-            rows = self.curves[label]
+            rows = self.printed.rows[label]
             data[label] = Convergence(
                 np.linspace(0, last, POINTS), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0)
             )
@@ -119,47 +104,44 @@ class Compared:
     @property
     def title(self) -> str:
         """The title of the picture."""
-        return f"{self.comparison.title} (mean of {len(self.consistency)} runs)"
-
-    def _apart(self, label: str) -> tuple[float, float | None]:
-        """How far a curve ends above the best, run by run: the mean, and half its interval."""
-        best = self.curves[self.ranked[0]][:, -1]
-        return mean_and_half(list(self.curves[label][:, -1] - best))
-
-
-def _said(apart: tuple[float, float | None]) -> str:
-    mean, half = apart
-    return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
+        return f"{self.comparison.title} (mean of {len(self.printed.consistency)} runs)"
 
 
 def make_figures(kept: KeptPieces) -> None:
     """Make the runs of all curves that are missing, instance by instance."""
-    configs = [config for each in comparisons() for config in each.configs.values()]
-    for seed, (_, kind), config in itertools.product(FIGURE_SEEDS, _kinds(), configs):
+    for seed, (_, kind), config in itertools.product(FIGURE_SEEDS, _kinds(), _configs()):
         kept.piece(_name(config, kind, seed), partial(_course, config, kind, seed))
 
 
 def compared_figures(kept: KeptPieces) -> list[Compared]:
     """Return the figures with all instances of which every run is kept."""
-    configs = [config for each in comparisons() for config in each.configs.values()]
     found = [
         (consistency, kind, seed)
         for seed, (consistency, kind) in itertools.product(FIGURE_SEEDS, _kinds())
-        if all(_name(config, kind, seed) in kept for config in configs)
+        if all(_name(config, kind, seed) in kept for config in _configs())
     ]
     if not found:
         return []
-    kinds = tuple(consistency for consistency, _, _ in found)
-    return [Compared(each, _curves(kept, each, found), kinds) for each in comparisons()]
+    return [
+        Compared(each, _curves(kept, each.configs, found), _curves(kept, each.ours, found))
+        for each in comparisons()
+    ]
+
+
+def _configs() -> list[GeneticConfig]:
+    return [
+        config for each in comparisons() for config in (*each.configs.values(), *each.ours.values())
+    ]
 
 
 def _curves(
-    kept: KeptPieces, comparison: Comparison, found: list[tuple[str, str, int]]
-) -> dict[str, Floats]:
-    return {
+    kept: KeptPieces, configs: dict[str, GeneticConfig], found: list[tuple[str, str, int]]
+) -> Curves:
+    rows = {
         label: np.array([kept[_name(config, kind, seed)]["above"] for _, kind, seed in found])
-        for label, config in comparison.configs.items()
+        for label, config in configs.items()
     }
+    return Curves(rows, tuple(consistency for consistency, _, _ in found))
 
 
 def _kinds() -> list[tuple[str, str]]:

@@ -3,122 +3,191 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from queuesmith.grid.genetic import GeneticConfig, preset
 
 CROSSOVERS = ("one-point", "two-point", "uniform", "fitness-based", "pmx", "cx", "ox")
 SELECTIONS = ("random", "best", "linear-ranking", "binary-tournament", "n-tournament")
-#: What figures 3 to 6 have in common (tables 1 to 3).
-TUNING = replace(
-    preset("carretero"),
-    population=80,
-    offspring=78,
-    restart=None,
-    crossover_probability=0.8,
-    mutation="rebalance",
-    mutation_probability=0.2,
-    mutation_parameter=0.75,
-    selection="best",
-    selection_parameter=None,
-    replacement="elitist",
-    generations=2500,
-    seconds=None,
-    initial={"ljfr-sjfr": 1},
-)
-#: Figures 3 and 4 cross a little less often (table 1).
-MUTATING = replace(TUNING, crossover_probability=0.7)
-#: Figure 7 begins from all three methods and mutates more often (table 4 and the text above it).
-REPLACING = replace(
-    TUNING,
-    selection="linear-ranking",
-    mutation_probability=0.3,
-    initial={"ljfr-sjfr": 1, "mct": 1, "random": 1},
-)
+
+
+class Reading(NamedTuple):
+    """How operators are read of which the paper's text leaves much open.
+
+    Parameters
+    ----------
+    cx, rebalance
+        The cycle crossover, and rebalancing.
+    distinct
+        Whether of children that are alike only one may replace a worse parent.
+    """
+
+    cx: str
+    rebalance: str
+    distinct: bool
+
+
+#: As printed, and with what we made of them.
+PRINTED = Reading("cx-literal", "rebalance-literal", distinct=False)
+OURS = Reading("cx", "rebalance", distinct=True)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What the paper says of a figure.
+
+    Parameters
+    ----------
+    paper
+        Its words, and where they stand.
+    first
+        The curves of which one is said to be the best, or all of them together.
+    together
+        Whether all of them are said to come before the others.
+    by_far
+        Whether the best is said to be so by far.
+    order
+        Two curves of which the first is said to be better; then ``first`` is empty.
+    """
+
+    paper: str
+    first: tuple[str, ...] = ()
+    together: bool = False
+    by_far: bool = False
+    order: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure: its title, what the paper says it shows, and the configurations it compares.
+    """One figure: its title, the configurations it compares, and what the paper says of it.
 
     Parameters
     ----------
     title
         What it is called.
-    paper
-        What the paper says of it.
     configs
-        The configurations, by the names of their curves.
-    first
-        The curves of which the paper says that one is the best; empty where it ranks none.
-    by_far
-        Whether it says that this is so by far.
-    order
-        The curves whose order it states, the best first; those between may be anywhere.
+        The configurations with operators as printed, by the names of their curves.
+    ours
+        The same with our own reading of the operators.
+    rankings
+        What the paper says; empty where it ranks none.
     over
         What the curves are drawn over.
     """
 
     title: str
-    paper: str
     configs: dict[str, GeneticConfig]
-    first: tuple[str, ...] = ()
-    by_far: bool = False
-    order: tuple[str, ...] = ()
+    ours: dict[str, GeneticConfig]
+    rankings: tuple[Ranking, ...] = ()
     over: str = "generations"
+
+
+#: The paper's sentences by the titles of the figures.
+RANKINGS = {
+    "Figure 3, left: move & swap": (),
+    "Figure 3, right: rebalancing": (
+        Ranking("rebalancing 75 % is taken as the best (figures 3 and 4)", ("rebalancing 75%",)),
+    ),
+    "Figure 4: mutation": (
+        Ranking("rebalancing is the best mutation (figure 4)", ("rebalancing 75%",)),
+        Ranking("swap is better than move (figure 4)", order=("swap", "move")),
+        Ranking(
+            "move is the worst mutation, worse than move & swap (figure 4)",
+            order=("move & swap 60%", "move"),
+        ),
+    ),
+    "Figure 5: crossover": (Ranking("cx is best by far (figure 5)", ("cx",), by_far=True),),
+    "Figure 6: selection": (
+        Ranking("a suitable tournament is best (figure 6)", ("binary-tournament", "n-tournament")),
+    ),
+    "Figure 7: replacement": (
+        Ranking(
+            "replace if better and steady state yield better results (section 4.2, figure 7)",
+            ("if-better", "steady-state"),
+            together=True,
+        ),
+    ),
+}
 
 
 def comparisons() -> list[Comparison]:
     """Return the figures of the paper (tables 1 to 4)."""
+    printed, ours = _figures(PRINTED), _figures(OURS)
     return [
         Comparison(
-            "Figure 3, left: move & swap",
-            "no ranking in words",
-            {f"move & swap {p:.0%}": _mutating("move-and-swap", p) for p in (0.4, 0.6, 0.8)},
-        ),
-        Comparison(
-            "Figure 3, right: rebalancing",
-            "rebalancing 75 % is best",
-            {f"rebalancing {p:.0%}": _mutating("rebalance", p) for p in (0, 0.25, 0.5, 0.75, 1)},
-            first=("rebalancing 75%",),
-        ),
-        Comparison(
-            "Figure 4: mutation",
-            "rebalancing 75 % is best, then swap; move is worst",
-            {
-                "move": _mutating("move"),
-                "swap": _mutating("swap"),
-                "move & swap 60%": _mutating("move-and-swap", 0.6),
-                "rebalancing 75%": _mutating("rebalance", 0.75),
-            },
-            first=("rebalancing 75%",),
-            order=("rebalancing 75%", "swap", "move"),
-        ),
-        Comparison(
-            "Figure 5: crossover",
-            "cx is best by far",
-            {name: replace(TUNING, crossover=name) for name in CROSSOVERS},
-            first=("cx",),
-            by_far=True,
-        ),
-        Comparison(
-            "Figure 6: selection",
-            "a suitable tournament is best",
-            {name: replace(TUNING, selection=name) for name in SELECTIONS},
-            first=("binary-tournament", "n-tournament"),
-        ),
-        Comparison(
-            "Figure 7: replacement",
-            "about the same work for each, no ranking in words",
-            {
-                "generational": replace(REPLACING, replacement="generational", offspring=80),
-                "elitist": replace(REPLACING, replacement="elitist", offspring=78),
-                "if-better": replace(REPLACING, replacement="if-better", offspring=80),
-                "steady-state": replace(preset("steady-state"), seconds=None),
-            },
-            over="children",
-        ),
+            title,
+            printed[title],
+            ours[title],
+            rankings,
+            over="children" if title.startswith("Figure 7") else "generations",
+        )
+        for title, rankings in RANKINGS.items()
     ]
 
 
-def _mutating(mutation: str, parameter: float | None = None) -> GeneticConfig:
-    return replace(MUTATING, mutation=mutation, mutation_parameter=parameter)
+def _figures(reading: Reading) -> dict[str, dict[str, GeneticConfig]]:
+    """Return the configurations of each figure."""
+    tuning = replace(  # what figures 3 to 6 have in common (tables 1 to 3)
+        preset("carretero"),
+        population=80,
+        offspring=78,
+        restart=None,
+        crossover=reading.cx,
+        crossover_probability=0.8,
+        mutation=reading.rebalance,
+        mutation_probability=0.2,
+        mutation_parameter=0.75,
+        selection="best",
+        selection_parameter=None,
+        replacement="elitist",
+        generations=2500,
+        seconds=None,
+        initial={"ljfr-sjfr": 1},
+    )
+    # Figures 3 and 4 cross at two points, and a little less often (table 1: "Two-point CX").
+    mutating = replace(tuning, crossover="two-point", crossover_probability=0.7)
+    # Figure 7 begins from all three methods and mutates more often (table 4 and the text above it).
+    replacing = replace(
+        tuning,
+        selection="linear-ranking",
+        mutation_probability=0.3,
+        initial={"ljfr-sjfr": 1, "mct": 1, "random": 1},
+    )
+    steady = replace(
+        preset("steady-state"),
+        crossover=reading.cx,
+        mutation=reading.rebalance,
+        seconds=None,
+    )
+
+    def mutated(mutation: str, parameter: float | None = None) -> GeneticConfig:
+        return replace(mutating, mutation=mutation, mutation_parameter=parameter)
+
+    def crossed(name: str) -> GeneticConfig:
+        return replace(tuning, crossover=reading.cx if name == "cx" else name)
+
+    moving = {f"move & swap {p:.0%}": mutated("move-and-swap", p) for p in (0.4, 0.6, 0.8)}
+    rebalancing = {
+        f"rebalancing {p:.0%}": mutated(reading.rebalance, p) for p in (0, 0.25, 0.5, 0.75, 1)
+    }
+    found = (
+        moving,
+        rebalancing,
+        {
+            "move": mutated("move"),
+            "swap": mutated("swap"),
+            "move & swap 60%": moving["move & swap 60%"],
+            "rebalancing 75%": rebalancing["rebalancing 75%"],
+        },
+        {name: crossed(name) for name in CROSSOVERS},
+        {name: replace(tuning, selection=name) for name in SELECTIONS},
+        {
+            "generational": replace(replacing, replacement="generational", offspring=80),
+            "elitist": replace(replacing, replacement="elitist", offspring=78),
+            "if-better": replace(
+                replacing, replacement="if-better", offspring=80, distinct=reading.distinct
+            ),
+            "steady-state": steady,
+        },
+    )
+    return dict(zip(RANKINGS, found, strict=True))

@@ -45,6 +45,7 @@ class Summary:
     def __init__(self, pieces: Pieces, names: Sequence[str], early: Sequence[float]) -> None:
         self.pieces, self.names = pieces, list(names)
         self.moments = [f"{seconds:g}" for seconds in (*early, pieces.seconds)]
+        self.last = self.moments[-1]
 
     def values(self, column: str, name: str, moment: str, what: str = "makespan") -> list[float]:
         """Return what the kept runs of a column had found by a moment, or at the paper's work."""
@@ -61,8 +62,8 @@ class Summary:
 
     def claims(self) -> str:
         """Return the paper's sentences beside what was found, and whether they hold."""
-        figures = [each.claim() for each in compared_figures(self.pieces.curves)]
-        claims = [*all_claims(self), *(claim for claim in figures if claim is not None)]
+        figures = compared_figures(self.pieces.curves)
+        claims = [*all_claims(self), *(claim for each in figures for claim in each.claims())]
         return markdown([claim.row() for claim in claims])
 
     def reached(self) -> str:
@@ -84,7 +85,7 @@ class Summary:
             for column, what in columns:
                 flow = "flowtime" if what in TABLE_6_COLUMNS else "makespan"
                 values, paper = self.values(column, name, moment, flow), paper_value(name, what)
-                row[f"{what} paper"] = f"{paper:.1f}"
+                row[f"the paper's, {what.replace('_', ' ')}"] = f"{paper:.1f}"
                 row[f"`{column}` best %"] = _against(values, paper)
                 mean = [Statistics.of(values).mean] if values else []
                 row[f"`{column}` mean %"] = _against(mean, paper)
@@ -141,7 +142,8 @@ class Summary:
             table = f"table {6 if what in TABLE_6_COLUMNS else 5}, {what.replace('_', ' ')}"
             if of:
                 lines.append(
-                    f"- `{column}` ({table}), best of {runs}: at or below on {won} of {of}."
+                    f"- `{column}` ({table}), best of {runs}: at or below the paper's on {won} of "
+                    f"{of}."
                 )
         return "\n".join(lines) if lines else "No column was run as long."
 
@@ -152,7 +154,7 @@ class Summary:
     def _own_row(self, name: str) -> dict[str, object]:
         row: dict[str, object] = {
             "instance": name,
-            "simultaneous paper": f"{TABLE_5[name].simultaneous:.1f}",
+            "the paper's, simultaneous": f"{TABLE_5[name].simultaneous:.1f}",
             "LP bound": f"{_lp(name):.1f}",
         }
         for moment in self._seen("queuesmith"):
@@ -225,8 +227,8 @@ class Summary:
         exact = self.pieces.exact(name, "flowtime", make=False)
         return {
             "instance": name,
-            "if-better paper": f"{TABLE_6[name].if_better:.1f}",
-            "steady-state paper": f"{TABLE_6[name].steady_state:.1f}",
+            "the paper's, if better": f"{TABLE_6[name].if_better:.1f}",
+            "the paper's, steady state": f"{TABLE_6[name].steady_state:.1f}",
             "least (proven)": "-" if exact is None else f"{exact['flowtime']:.2f}",
             "status": "-" if exact is None else exact["status"],
             "seconds": "-" if exact is None else f"{exact['seconds']:.1f}",

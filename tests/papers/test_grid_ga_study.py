@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from papers.grid_ga_curves import Curves
 from papers.grid_ga_figures import FIGURE_SEEDS, POINTS, Compared, compared_figures
 from papers.grid_ga_operators import comparisons
 from papers.grid_ga_paper import TABLE_5, TABLE_6
@@ -53,8 +54,11 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
     summary = Summary(pieces, NAMES, early=[0.1])
     claims = summary.claims()
     assert "cx is best by far (figure 5) | `cx` is 6 of 7" in claims
-    assert "`carretero`, best of 1 to 2 runs: at or below on 1 of 2 | **fails**" in claims
+    found = "`carretero`, best of 1 to 2 runs: at or below the paper's on 1 of 2"
+    assert f"{found} | **fails**" in claims
     assert "`strict`: not run | not measured" in claims
+    assert "(table 5) | not run | not measured" in claims
+    assert "it ends below Min-Min, 12 of 12 (table 5), with our choices | `carretero` on" in claims
     words = summary.reached()
     assert "1 to 2 runs, after 0.2 s: below the paper's makespan in every run on 1 of 2" in words
     assert "exact" not in words
@@ -63,7 +67,8 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
     assert "| u_i_lolo.0 | 2613.1 | +1.00 | +1.00 |" in table
     columns = [("queuesmith", "simultaneous"), ("braun", "braun")]
     assert summary.equal_time(columns, "0.2") == (
-        "- `queuesmith` (table 5, simultaneous), best of 1 to 2 runs: at or below on 2 of 2."
+        "- `queuesmith` (table 5, simultaneous), best of 1 to 2 runs: at or below the paper's on 2 "
+        "of 2."
     )
     assert summary.equal_time(columns[1:], "0.2") == "No column was run as long."
     assert "best, 0.1 s" in summary.own_makespans()
@@ -122,12 +127,23 @@ def test_the_figures_compare_all_operators_of_the_paper():
 def kept_figures(kept, kinds):
     """Keep runs of all curves that end the higher, the later their configuration comes."""
     for comparison in comparisons():
-        for place, config in enumerate(comparison.configs.values()):
-            for kind in kinds:
-                name = grid_ga_figures._name(config, kind, FIGURE_SEEDS[0])
-                above = [90.0] * (POINTS - 1) + [10.0 + place]
-                kept._pieces.setdefault(name, {"above": above})
+        for configs in (comparison.configs, comparison.ours):
+            for place, config in enumerate(configs.values()):
+                for kind in kinds:
+                    name = grid_ga_figures._name(config, kind, FIGURE_SEEDS[0])
+                    above = [90.0] * (POINTS - 1) + [10.0 + place]
+                    kept._pieces.setdefault(name, {"above": above})
     return kept
+
+
+def compared(comparison, ends):
+    """A figure whose curves end at given values, one for each of three runs, on either reading."""
+    rows = {
+        label: np.tile(np.broadcast_to(ends.get(label, 50.0), 3)[:, None], POINTS)
+        for label in comparison.configs
+    }
+    curves = Curves(rows, ("consistent", "consistent", "inconsistent"))
+    return Compared(comparison, curves, curves)
 
 
 def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
@@ -135,51 +151,72 @@ def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
     assert compared_figures(KeptPieces(tmp_path / "kept.json")) == []
     kept._pieces["figures u_i_hihi seed 501 half"] = {"above": []}
     left, *_, crossover, selection, _ = compared_figures(kept)
-    assert left.consistency == ("consistent", "semi-consistent")
+    assert left.printed.consistency == ("consistent", "semi-consistent")
     assert left.title == "Figure 3, left: move & swap (mean of 2 runs)"
-    assert left.claim() is None
-    assert "| one-point | 10.0 | 0.0 ± 0.0 | 10.0 | - | 10.0 |" in crossover.table()
-    assert "| two-point | 11.0 | 1.0 ± 0.0 |" in crossover.table()
-    claim = crossover.claim()
+    assert left.claims() == []
+    row = "| one-point | 10.0 | 0.00 ± 0.00 | 10.0 | - | 10.0 | 10.0 | 0.00 ± 0.00 |"
+    assert row in crossover.table()
+    assert "| two-point | 11.0 | 1.00 ± 0.00 |" in crossover.table()
+    (claim,) = crossover.claims()
     assert claim.holds is False
-    assert claim.found == "`cx` is 6 of 7, 5.0 ± 0.0 points behind `one-point`"
+    assert claim.found == "`cx` is 6 of 7, 5.00 ± 0.00 points behind `one-point`"
+    assert claim.why == "nothing of ours is in it"
+    better = Curves(
+        crossover.ours.rows | {"cx": crossover.ours.rows["cx"] - 9}, ("consistent",) * 2
+    )
+    (claim,) = replace(crossover, ours=better).claims()
+    assert claim.why.startswith("with our operators: `cx` is 1 of 7, 4.00 ± 0.00 points before")
     assert claim.paper == "cx is best by far (figure 5)"
-    assert selection.claim().found.startswith("`binary-tournament` is 3 of 5")
+    assert selection.claims()[0].found.startswith("`binary-tournament` is 3 of 5")
 
 
-def test_a_figure_s_claim_holds_only_in_the_order_that_the_paper_states(tmp_path):
+def test_both_readings_differ_in_the_operators_that_the_paper_leaves_open():
+    rebalancing, crossover, replacement = (comparisons()[place] for place in (1, 3, 5))
+    assert crossover.configs["cx"].crossover == "cx-literal"
+    assert crossover.ours["cx"].crossover == "cx"
+    assert crossover.configs["pmx"].mutation == "rebalance-literal"
+    for configs in (rebalancing.configs, rebalancing.ours):
+        assert {config.crossover for config in configs.values()} == {"two-point"}
+        assert {config.crossover_probability for config in configs.values()} == {0.7}
+    assert not replacement.configs["if-better"].distinct
+
+
+def test_an_order_is_judged_run_by_run_and_told_by_consistency():
     mutation = comparisons()[2]
-    for order, holds in ((mutation.order, True), (("rebalancing 75%", "move", "swap"), False)):
-        ends = dict.fromkeys(mutation.configs, 50.0) | {
-            label: float(place) for place, label in enumerate(order)
-        }
-        curves = {label: np.full((3, POINTS), end) for label, end in ends.items()}
-        assert Compared(mutation, curves, ("consistent",) * 3).claim().holds is holds
+    ends = {"rebalancing 75%": 1.0, "swap": 5.0, "move": np.array([6.0, 6.2, 8.0])}
+    best, swap, worst = compared(mutation, ends).claims()
+    assert best.holds
+    assert "`rebalancing 75%` is 1 of 4, 4.00 ± 0.00 points before `swap`" in best.found
+    assert swap.instead == "undecided"
+    assert "(1.1 consistent, 3.0 inconsistent)" in swap.found
+    assert (worst.holds, worst.instead) == (False, "")  # move & swap ends at 50
 
 
 def test_the_best_by_far_is_so_only_beyond_chance_and_what_is_too_close_is_undecided():
-    mutation, crossover = comparisons()[1], comparisons()[3]
+    rebalancing, crossover = comparisons()[1], comparisons()[3]
     ends = np.array([1.0, 2.0, 3.0])
     for lead, holds in ((np.array([0.1, -0.2, 0.3]), False), (np.array([5.0, 5.1, 5.2]), True)):
-        curves = {label: np.tile((ends + lead)[:, None], POINTS) for label in crossover.configs}
-        curves["cx"] = np.tile(ends[:, None], POINTS)
-        claim = Compared(crossover, curves, ("consistent",) * 3).claim()
+        curves = dict.fromkeys(crossover.configs, ends + lead) | {"cx": ends}
+        (claim,) = compared(crossover, curves).claims()
         assert claim.holds is holds
         assert "`cx` is 1 of 7" in claim.found
-    curves = {label: np.tile((ends + 5)[:, None], POINTS) for label in mutation.configs}
-    curves["rebalancing 75%"] = np.tile(ends[:, None], POINTS)
-    curves["rebalancing 100%"] = np.tile((ends - [0.3, -0.2, 0.1])[:, None], POINTS)
-    claim = Compared(mutation, curves, ("consistent",) * 3).claim()
+    curves = dict.fromkeys(rebalancing.configs, ends + 5)
+    curves |= {"rebalancing 75%": ends, "rebalancing 100%": ends - [0.3, -0.2, 0.1]}
+    (claim,) = compared(rebalancing, curves).claims()
     assert claim.row()[""] == "undecided"
 
 
 def test_where_two_are_named_the_better_is_set_against_what_is_not_named():
-    selection = comparisons()[4]
+    selection, replacement = comparisons()[4:]
     ends = {"binary-tournament": 1.0, "n-tournament": 1.1, "linear-ranking": 3.0}
-    curves = {label: np.full((3, POINTS), ends.get(label, 9.0)) for label in selection.configs}
-    claim = Compared(selection, curves, ("consistent",) * 3).claim()
-    assert claim.found == "`binary-tournament` is 1 of 5, 2.0 ± 0.0 points before `linear-ranking`"
-    assert claim.holds
+    (claim,) = compared(selection, ends).claims()
+    found = "`binary-tournament` is 1 of 5, 2.00 ± 0.00 points before `linear-ranking`"
+    assert (claim.found, claim.holds) == (found, True)
+    for elitist, holds, side in ((3.0, True, "before"), (1.5, False, "behind")):
+        ends = {"if-better": 1.0, "steady-state": 2.0, "elitist": elitist}
+        (claim,) = compared(replacement, ends).claims()
+        assert claim.holds is holds
+        assert f"`steady-state`, is {abs(elitist - 2):.2f} ± 0.00 points {side}" in claim.found
 
 
 def test_a_curve_is_in_per_cent_above_the_bound(monkeypatch):
