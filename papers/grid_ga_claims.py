@@ -43,12 +43,7 @@ def all_claims(summary: Summary) -> list[Claim]:
         claims.append(judge(summary, ("carretero", "hierarchic"), OURS))
     return [
         *claims,
-        Claim(
-            "it takes 55 to 70 % of the iterations to be as good as Min-Min (4.2)",
-            "not measured",
-            None,
-            "runs at the paper's work keep their ends alone",
-        ),
+        _until_min_min(summary),
         _as_good(summary, "strict", "if_better", "table 6: replace if better, the flowtimes"),
         _as_good(summary, "carretero", "if_better", f"the same{OURS}"),
         _as_good(summary, "steady-state", "steady_state", f"table 6: steady state{OURS}"),
@@ -74,7 +69,7 @@ def _reproduced(summary: Summary) -> Claim:
     apart = [100 * (min(values) / TABLE_5[name].braun - 1) for name, values in found.items()]
     return Claim(
         says,
-        f"`braun` is within {min(apart):+.2f} and {max(apart):+.2f} % of the paper's",
+        f"`braun` is {min(apart):+.2f} to {max(apart):+.2f} % above the paper's",
         max(map(abs, apart)) < REPRODUCED,
         f"our own run of the configuration that the paper describes; within {REPRODUCED:g} % it "
         "counts as reproduced",
@@ -107,7 +102,8 @@ def _like_braun(summary: Summary, columns: tuple[str, str], name: str) -> Claim:
         says,
         f"`{column}` below `braun` on {len(behind) - len(worse)} of {len(behind)}{much}",
         max(behind) < SIMILAR and len(worse) >= len(behind) - 2,
-        "the paper: 2.9 % behind on average, 5.91 % at worst",
+        "the paper's text: 2.9 % behind on average, 5.91 % at worst; its table 5: 2.2 and 5.49 %"
+        + ("" if worse else "; here it is better on all"),
     )
 
 
@@ -160,20 +156,36 @@ def _min_min(summary: Summary, columns: tuple[str, str], name: str) -> Claim:
     return Claim(says, f"`{column}` on {won} of {len(found)}", won == len(found))
 
 
-def _robust(summary: Summary, columns: tuple[str, str], name: str) -> Claim:
-    column = columns[0]
-    says = f"makespans deviate from the best by less than 1 % (4.2){name}"
-    if not summary.found(column, "work"):
+def _until_min_min(summary: Summary) -> Claim:
+    says = "it takes 55 to 70 % of the iterations to be as good as Min-Min (4.2)"
+    found = summary.found("strict", "work")
+    if not found:
         return Claim(says, "not run", None)
-    small, of, worst = _spread(summary, column, "work")
-    found = (
-        f"`{column}`: mean above best by less than 1 % on {small} of {of}, at most {worst:.2f} %"
+    never = sum(min(values) >= TABLE_5[name].min_min for name, values in found.items())
+    return Claim(
+        says,
+        f"`strict`: on {never} of {len(found)} not even the best run is so after all of them",
+        False if never else None,
+        "when the others get there was not kept",
     )
-    if summary.found(column, summary.last):
-        late, of_late, worst_late = _spread(summary, column, summary.last)
-        found += f"; in {summary.last} s on {late} of {of_late}, at most {worst_late:.2f} %"
+
+
+def _robust(summary: Summary, columns: tuple[str, str], name: str) -> Claim:
+    says = f"makespans deviate from the best by less than 1 % (4.2){name}"
+    run = [column for column in columns if summary.found(column, "work")]
+    if not run:
+        return Claim(says, "not run", None)
+    told, holds = [], True
+    for column in run:
+        small, of, worst = _spread(summary, column, "work")
+        found = f"`{column}` on {small} of {of}, at most by {worst:.2f} %"
+        if summary.found(column, summary.last):
+            late, of_late, worst_late = _spread(summary, column, summary.last)
+            found += f" (in {summary.last} s on {late} of {of_late}, {worst_late:.2f} %)"
+        told.append(found)
+        holds = holds and small == of
     why = 'the mean above the best is our reading of "standard deviation of the average"'
-    return Claim(says, found, small == of, why)
+    return Claim(says, "; ".join(told), holds, why)
 
 
 def _spread(summary: Summary, column: str, moment: str) -> tuple[int, int, float]:
@@ -186,7 +198,7 @@ def _spread(summary: Summary, column: str, moment: str) -> tuple[int, int, float
 
 
 def _steady_state(summary: Summary) -> list[Claim]:
-    """Judge which of table 6's two suits which instances, by the same operators in both."""
+    """Judge which of table 6's two suits which instances."""
     says = {
         "steady state has the lower flowtime, consistent and semi-consistent (4.2)": ("c", "s"),
         "replace if better has the lower flowtime, inconsistent (4.2)": ("i",),
@@ -216,7 +228,8 @@ def _steady_state(summary: Summary) -> list[Claim]:
             f"the paper's own table has steady state lower on {sum(paper.values())} of "
             f"{len(paper)} inconsistent ones"
             if letters == ("i",)
-            else "both with our operators; of steady state there is no run as printed"
+            else "our crossover and rebalancing in both, but only `carretero` has tournaments and "
+            "begins anew; on these twelve there is no steady state as printed"
         )
         told = f"`steady-state` against `carretero`: so on {won} of {of}{long}"
         claims.append(Claim(sentence + OURS, told, won == of, why))
@@ -232,8 +245,8 @@ STEPPED = "with makespan steps of 0.5 %, which are ours, the flowtime guides hie
 WHY = {
     "strict": "the printed operators leave much open; these readings do not reach the paper's",
     "strict-hierarchic": "as above",
-    "carretero": "one rebalancing of ours looks at up to 4,096 pairs, which W does not count, and "
-    "after 700 generations without a better best it begins anew, which the paper's does not",
-    "hierarchic": "makespans within 0.5 % count as equal while individuals are compared",
+    "carretero": "with an advantage: one rebalancing of ours looks at up to 4,096 pairs, which W "
+    "does not count, and after 700 generations without a better best it begins anew",
+    "hierarchic": "with the same advantage, and with makespan steps of ours",
     "steady-state": "16,500 generations of 10 children, as in table 4, with our operators",
 }

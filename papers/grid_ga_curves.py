@@ -87,14 +87,14 @@ class Curves:
         other = self._best_but(wanted)
         place = self.ranked.index(best)
         apart, side = self._sides(best, other)
-        found = f"`{best}` is {place + 1} of {len(self.ranked)}, {apart} points {side} `{other}`"
+        found = f"`{best}` ranks {place + 1} of {len(self.ranked)}, {apart} points {side} `{other}`"
         return Verdict(found, place == 0 and not (by_far and apart.chance), apart.chance)
 
     def _judge_all(self, wanted: tuple[str, ...]) -> Verdict:
         """All of those wanted come before the others."""
         last, other = max(wanted, key=self.ranked.index), self._best_but(wanted)
         apart, side = self._sides(last, other)
-        found = f"the later of them, `{last}`, is {apart} points {side} `{other}`"
+        found = f"the worse of them, `{last}`, is {apart} points {side} `{other}`"
         return Verdict(found, side == "before", apart.chance)
 
     def _judge_order(self, better: str, worse: str) -> Verdict:

@@ -31,6 +31,8 @@ HETEROGENEITIES = ("hihi", "hilo", "lohi", "lolo")
 #: Seeds of the instances of each class, and of the runs on them: 20 runs of each consistency.
 FIGURE_SEEDS = (501, 502, 503, 504, 505)
 JOBS, MACHINES = 512, 16
+#: Said where both readings are the same.
+NEITHER = "the same with our operators: neither cycle crossover nor rebalancing is in it"
 #: A curve is kept at so many moments, from the start to the end.
 POINTS = 51
 
@@ -61,7 +63,7 @@ class Compared:
             ranking.paper,
             printed.found,
             printed.holds,
-            "nothing of ours is in it" if ours == printed else f"with our operators: {ours.found}",
+            NEITHER if ours == printed else f"with our operators: {ours.found}",
             instead="undecided" if printed.chance and not ranking.by_far else "",
         )
 

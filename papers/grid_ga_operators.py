@@ -102,7 +102,7 @@ RANKINGS = {
     ),
     "Figure 7: replacement": (
         Ranking(
-            "replace if better and steady state yield better results (section 4.2, figure 7)",
+            "replace if better and steady state yield better results (4.2; here the makespans)",
             ("if-better", "steady-state"),
             together=True,
         ),

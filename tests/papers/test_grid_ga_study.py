@@ -53,7 +53,7 @@ def test_claims_are_judged_at_the_paper_s_work_and_say_how_many_runs_there_were(
     kept_figures(pieces.curves, ["u_c_hihi"])
     summary = Summary(pieces, NAMES, early=[0.1])
     claims = summary.claims()
-    assert "cx is best by far (figure 5) | `cx` is 6 of 7" in claims
+    assert "cx is best by far (figure 5) | `cx` ranks 6 of 7" in claims
     found = "`carretero`, best of 1 to 2 runs: at or below the paper's on 1 of 2"
     assert f"{found} | **fails**" in claims
     assert "`strict`: not run | not measured" in claims
@@ -159,15 +159,15 @@ def test_figures_are_of_the_instances_on_which_every_curve_was_run(tmp_path):
     assert "| two-point | 11.0 | 1.00 ± 0.00 |" in crossover.table()
     (claim,) = crossover.claims()
     assert claim.holds is False
-    assert claim.found == "`cx` is 6 of 7, 5.00 ± 0.00 points behind `one-point`"
-    assert claim.why == "nothing of ours is in it"
+    assert claim.found == "`cx` ranks 6 of 7, 5.00 ± 0.00 points behind `one-point`"
+    assert claim.why == grid_ga_figures.NEITHER
     better = Curves(
         crossover.ours.rows | {"cx": crossover.ours.rows["cx"] - 9}, ("consistent",) * 2
     )
     (claim,) = replace(crossover, ours=better).claims()
-    assert claim.why.startswith("with our operators: `cx` is 1 of 7, 4.00 ± 0.00 points before")
+    assert claim.why.startswith("with our operators: `cx` ranks 1 of 7, 4.00 ± 0.00 points before")
     assert claim.paper == "cx is best by far (figure 5)"
-    assert selection.claims()[0].found.startswith("`binary-tournament` is 3 of 5")
+    assert selection.claims()[0].found.startswith("`binary-tournament` ranks 3 of 5")
 
 
 def test_both_readings_differ_in_the_operators_that_the_paper_leaves_open():
@@ -186,7 +186,7 @@ def test_an_order_is_judged_run_by_run_and_told_by_consistency():
     ends = {"rebalancing 75%": 1.0, "swap": 5.0, "move": np.array([6.0, 6.2, 8.0])}
     best, swap, worst = compared(mutation, ends).claims()
     assert best.holds
-    assert "`rebalancing 75%` is 1 of 4, 4.00 ± 0.00 points before `swap`" in best.found
+    assert "`rebalancing 75%` ranks 1 of 4, 4.00 ± 0.00 points before `swap`" in best.found
     assert swap.instead == "undecided"
     assert "(1.1 consistent, 3.0 inconsistent)" in swap.found
     assert (worst.holds, worst.instead) == (False, "")  # move & swap ends at 50
@@ -199,7 +199,7 @@ def test_the_best_by_far_is_so_only_beyond_chance_and_what_is_too_close_is_undec
         curves = dict.fromkeys(crossover.configs, ends + lead) | {"cx": ends}
         (claim,) = compared(crossover, curves).claims()
         assert claim.holds is holds
-        assert "`cx` is 1 of 7" in claim.found
+        assert "`cx` ranks 1 of 7" in claim.found
     curves = dict.fromkeys(rebalancing.configs, ends + 5)
     curves |= {"rebalancing 75%": ends, "rebalancing 100%": ends - [0.3, -0.2, 0.1]}
     (claim,) = compared(rebalancing, curves).claims()
@@ -210,7 +210,7 @@ def test_where_two_are_named_the_better_is_set_against_what_is_not_named():
     selection, replacement = comparisons()[4:]
     ends = {"binary-tournament": 1.0, "n-tournament": 1.1, "linear-ranking": 3.0}
     (claim,) = compared(selection, ends).claims()
-    found = "`binary-tournament` is 1 of 5, 2.00 ± 0.00 points before `linear-ranking`"
+    found = "`binary-tournament` ranks 1 of 5, 2.00 ± 0.00 points before `linear-ranking`"
     assert (claim.found, claim.holds) == (found, True)
     for elitist, holds, side in ((3.0, True, "before"), (1.5, False, "behind")):
         ends = {"if-better": 1.0, "steady-state": 2.0, "elitist": elitist}
